@@ -1,0 +1,40 @@
+"""attriguard: find out what published ratings give away, and release them so that they give away less.
+
+Everything here is loaded on first use, so that ``import attriguard`` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "PublicData": "attriguard.data.public_data",
+    "RatingScale": "attriguard.data.scale",
+    "load_dataset": "attriguard.data.datasets",
+    "read_ratings": "attriguard.data.ratings",
+    "write_release": "attriguard.data.release",
+}
+_MODULES = ("errors",)
+
+__all__ = [*_EXPORTS, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"attriguard.{name}")
+    raise AttributeError(f"module 'attriguard' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from attriguard import errors as errors
+    from attriguard.data.public_data import PublicData as PublicData
+    from attriguard.data.scale import RatingScale as RatingScale

@@ -1,0 +1,132 @@
+"""The one place that validates what comes in from outside; every function returns the checked value."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from attriguard.errors import DataError, ParameterError
+
+
+def check_matrix(X: Any, *, name: str = "X", n_items: int | None = None) -> csr_array:
+    """Public data as a canonical float32 ``csr_array`` with entries in [0, 1]; never changes the caller's matrix."""
+    if not issparse(X):
+        kind = type(X).__name__
+        raise DataError(
+            f"{name} must be a scipy sparse matrix (users × items), got a {kind}; "
+            f"wrap it: scipy.sparse.csr_array({name})"
+        )
+    if X.ndim != 2:
+        raise DataError(f"{name} must have two dimensions (users × items), got shape {X.shape}")
+    if n_items is not None and X.shape[1] != n_items:
+        raise DataError(f"{name} must have {n_items:,} columns (items), as in fit, but has {X.shape[1]:,}")
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"{name} must hold real numbers, got dtype {X.dtype}")
+    matrix = csr_array(X)
+    if not (matrix.has_canonical_format and matrix.has_sorted_indices):
+        matrix = matrix.copy()
+        stored = matrix.nnz
+        matrix.sum_duplicates()
+        if matrix.nnz != stored:
+            raise DataError(f"{name} stores {stored - matrix.nnz} entries twice; one entry a (user, item)")
+    data = matrix.data
+    if data.size:
+        low, high = data.min(), data.max()
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise DataError(f"{name} holds NaN or infinite entries; every entry lies in [0, 1]")
+        if low < 0 or high > 1:
+            raise DataError(
+                f"{name} must have entries in [0, 1], got {low:g} to {high:g}; a RatingScale maps raw ratings there"
+            )
+    matrix = csr_array(
+        (data.astype(np.float32, copy=False), _as_int32(matrix.indices), _as_index(matrix.indptr)),
+        shape=matrix.shape,
+    )
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    if matrix.data.size and not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def _as_int32(indices: NDArray[Any]) -> NDArray[np.int32]:
+    return indices.astype(np.int32, copy=False)
+
+
+def _as_index(indptr: NDArray[Any]) -> NDArray[Any]:
+    """Row pointers: int32 while they fit (scikit-learn wants that), int64 beyond."""
+    return indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64, copy=False)
+
+
+def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+    return value
+
+
+def check_number(
+    value: Any, *, name: str, low: float, high: float = np.inf, open_low: bool = False
+) -> float:
+    """A finite number in [low, high], or in (low, high] with ``open_low``."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a number, got {value!r}") from None
+    inside = (number > low if open_low else number >= low) and number <= high
+    if not (inside and np.isfinite(number)):
+        bracket = "(" if open_low else "["
+        raise ParameterError(f"{name} must lie in {bracket}{low:g}, {high:g}], got {value!r}")
+    return number
+
+
+def check_budget(budget: ArrayLike, n_users: int) -> NDArray[np.float64]:
+    """One budget for everybody, or one a user, as an array of one a user."""
+    try:
+        values = np.asarray(budget, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"budget must be a number, or one number a user, got {budget!r}") from None
+    if values.ndim > 1 or (values.ndim == 1 and values.shape != (n_users,)):
+        raise ParameterError(f"budget must be a number or {n_users:,} numbers, one a user, got shape {values.shape}")
+    if np.isnan(values).any() or (values < 0).any():
+        raise ParameterError("budget must not be negative or NaN: it is the expected cost a user accepts")
+    return np.array(np.broadcast_to(values, (n_users,)))
+
+
+# How far the entries of a distribution given from outside may sum from 1.
+SUM_TOLERANCE = 1e-6
+
+
+def check_distribution(p: ArrayLike, m: int | None = None) -> NDArray[np.float64]:
+    """A target distribution over the m values, summing to 1."""
+    try:
+        values = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("the target distribution p must be an array of numbers") from None
+    if values.ndim != 1 or (m is not None and values.shape != (m,)):
+        expected = "one number a value" if m is None else f"{m} numbers, one a value"
+        raise ParameterError(f"the target distribution p must have {expected}, got shape {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ParameterError("the target distribution p must be finite, with no negative entry")
+    total = float(values.sum())
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        raise ParameterError(f"the target distribution p must sum to 1, but sums to {total:.6g}")
+    return values / total
+
+
+def check_rng(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """A generator: the one given, a seeded one, or one seeded by the operating system's entropy."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.Generator(np.random.PCG64DXSM(secrets.randbits(128)))
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return np.random.Generator(np.random.PCG64DXSM(int(random_state)))
+    raise ParameterError(
+        f"random_state must be None, a non-negative whole number or a numpy Generator, got {random_state!r}"
+    )

@@ -1,0 +1,1 @@
+"""Public data: the frozen value, its readers and writers, and the named data sets."""

@@ -1,0 +1,138 @@
+"""PublicData: what users publish, with the attribute some of them disclose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from attriguard._checks import check_matrix
+from attriguard.data.scale import RatingScale
+from attriguard.data.split import stratified_test_mask
+from attriguard.errors import DataError
+
+if TYPE_CHECKING:
+    from attriguard.data.source import SourceTable
+
+UNDISCLOSED = -1
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: the caller's own array stays as it was."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublicData:
+    """Everyone's public data and what is known of the private attribute; a frozen value.
+
+    ``X`` is a float32 ``csr_array`` (users × items) with entries in [0, 1], sorted indices, no stored zeros and no
+    duplicates. ``y`` holds codes into ``values``, -1 for a user who does not disclose.
+    """
+
+    X: csr_array
+    users: NDArray[Any]
+    items: NDArray[Any]
+    scale: RatingScale
+    attribute: str
+    y: NDArray[np.int64]
+    values: tuple[str, ...]
+    item_names: NDArray[Any] | None = None
+    test_mask: NDArray[np.bool_] | None = None
+    source: SourceTable | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        X = check_matrix(self.X, name="X")
+        X = csr_array((_frozen(X.data), _frozen(X.indices), _frozen(X.indptr)), shape=X.shape)
+        X.has_sorted_indices = X.has_canonical_format = True
+        n_users, n_items = X.shape
+        y = np.asarray(self.y, dtype=np.int64)
+        values = tuple(str(value) for value in self.values)
+        self._set("X", X)
+        self._set("users", _frozen(np.asarray(self.users)))
+        self._set("items", _frozen(np.asarray(self.items)))
+        self._set("y", _frozen(y))
+        self._set("values", values)
+        for name, array, length in (
+            ("users", self.users, n_users),
+            ("items", self.items, n_items),
+            ("y", y, n_users),
+            ("item_names", self.item_names, n_items),
+            ("test_mask", self.test_mask, n_users),
+        ):
+            if array is not None and np.shape(array) != (length,):
+                raise DataError(f"{name} must have shape ({length},) to go with X, got {np.shape(array)}")
+        if y.size and (y.min() < UNDISCLOSED or y.max() >= len(values)):
+            raise DataError(f"y must hold codes from -1 (undisclosed) to {len(values) - 1}")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"PublicData({self.n_users:,} users × {self.n_items:,} items, {self.X.nnz:,} ratings "
+            f"({self.scale}), attribute {self.attribute!r} with {self.m} values)"
+        )
+
+    @property
+    def n_users(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def m(self) -> int:
+        """The number of values of the private attribute."""
+        return len(self.values)
+
+    @property
+    def disclosed(self) -> NDArray[np.bool_]:
+        return self.y != UNDISCLOSED
+
+    def take(self, rows: ArrayLike) -> PublicData:
+        """The same data for some users only: a mask or row numbers. Items and values stay as they are."""
+        index = np.asarray(rows)
+        index = np.flatnonzero(index) if index.dtype == np.bool_ else index.astype(np.int64)
+        return replace(
+            self,
+            X=self.X[index],
+            users=self.users[index],
+            y=self.y[index],
+            test_mask=None,
+            source=None if self.source is None else self.source.of_users(index),
+        )
+
+    @property
+    def train(self) -> PublicData:
+        """The training users of a data set that comes with a split."""
+        return self.take(~self._own_split())
+
+    @property
+    def test(self) -> PublicData:
+        """The test users of a data set that comes with a split."""
+        return self.take(self._own_split())
+
+    def _own_split(self) -> NDArray[np.bool_]:
+        if self.test_mask is None:
+            raise DataError("this data comes without a split of its own; make one with data.split(...)")
+        return self.test_mask
+
+    def split(
+        self, test_size: float | None = None, random_state: int | np.random.Generator | None = None
+    ) -> tuple[PublicData, PublicData]:
+        """Training and test users.
+
+        Without arguments, a data set that comes with a split gives that one. Otherwise a share ``test_size``
+        (default 0.1) of the users is drawn, stratified by the attribute; the same seed gives the same split.
+        """
+        if test_size is None and random_state is None and self.test_mask is not None:
+            return self.train, self.test
+        mask = stratified_test_mask(self.y, 0.1 if test_size is None else test_size, random_state)
+        return self.take(~mask), self.take(mask)

@@ -1,0 +1,104 @@
+"""The rating scale: raw ratings to [0, 1] and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attriguard.errors import DataError
+
+# A rating may miss its grid point by this share of a step (decimal fractions are not exact in binary).
+GRID_TOLERANCE = 1e-4
+# More steps than this is not a rating scale but a measurement.
+MAX_LEVELS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RatingScale:
+    """Ratings run from ``lowest`` to ``highest`` in steps of ``step``.
+
+    An entry of the public data is 0 where the user has not rated, so the lowest rating maps to one level above 0:
+    one to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale 0/1 is the scale of likes: 1 is a like and
+    0 is no entry at all.
+    """
+
+    lowest: float
+    highest: float
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not all(np.isfinite([self.lowest, self.highest, self.step])):
+            raise DataError(f"a rating scale needs finite numbers, got {self}")
+        if self.step <= 0 or self.highest < self.lowest:
+            raise DataError(f"a rating scale needs lowest <= highest and step > 0, got {self}")
+        if not 1 <= self.levels <= MAX_LEVELS:
+            raise DataError(f"a rating scale has 1 to {MAX_LEVELS} levels, but {self} has {self.levels}")
+        steps = (self.highest - self.lowest) / self.step
+        if abs(steps - round(steps)) > GRID_TOLERANCE:
+            raise DataError(f"highest - lowest must be a whole number of steps, got {self}")
+
+    def __str__(self) -> str:
+        return f"{self.lowest:g} to {self.highest:g} in steps of {self.step:g}"
+
+    @classmethod
+    def likes(cls) -> RatingScale:
+        return cls(0.0, 1.0, 1.0)
+
+    @property
+    def is_likes(self) -> bool:
+        return self.lowest == 0.0 and self.highest == 1.0 and self.step == 1.0
+
+    @property
+    def floor(self) -> float:
+        """The raw value that an entry of 0 (not rated) stands for."""
+        return 0.0 if self.is_likes else self.lowest - self.step
+
+    @property
+    def levels(self) -> int:
+        """How many distinct ratings there are above "not rated"."""
+        return round((self.highest - self.floor) / self.step)
+
+    def to_unit(self, raw: ArrayLike) -> NDArray[np.float32]:
+        """Raw ratings as entries in [0, 1]; the caller has checked that they are on the scale."""
+        level = np.rint((np.asarray(raw, dtype=np.float64) - self.floor) / self.step)
+        return (level / self.levels).astype(np.float32)
+
+    def from_unit(self, unit: ArrayLike) -> NDArray[np.float64]:
+        """Entries in [0, 1] as raw ratings, on the grid."""
+        level = np.rint(np.asarray(unit, dtype=np.float64) * self.levels)
+        return self.floor + level * self.step
+
+    def snap(self, unit: ArrayLike) -> NDArray[np.float32]:
+        """The nearest entry that stands for a rating (or for none)."""
+        level = np.rint(np.clip(np.asarray(unit, dtype=np.float64), 0.0, 1.0) * self.levels)
+        return (level / self.levels).astype(np.float32)
+
+    def off_scale(self, raw: ArrayLike) -> NDArray[np.bool_]:
+        """Which raw ratings lie outside the scale or between its steps."""
+        values = np.asarray(raw, dtype=np.float64)
+        level = (values - self.lowest) / self.step
+        between = np.abs(level - np.rint(level)) > GRID_TOLERANCE
+        slack = GRID_TOLERANCE * self.step
+        return between | (values < self.lowest - slack) | (values > self.highest + slack)
+
+    @classmethod
+    def infer(cls, raw: ArrayLike) -> RatingScale:
+        """The smallest scale that holds every rating seen: their range, and the step that divides all gaps."""
+        seen = np.unique(np.asarray(raw, dtype=np.float64))
+        if seen.size == 0:
+            raise DataError("a rating scale cannot be inferred from no ratings")
+        if seen.size == 1:
+            return cls.likes() if seen[0] == 1.0 else cls(float(seen[0]), float(seen[0]), 1.0)
+        if np.array_equal(seen, [0.0, 1.0]):
+            return cls.likes()
+        step = float(np.diff(seen).min())
+        scale = cls(float(seen[0]), float(seen[-1]), step)
+        strays = seen[scale.off_scale(seen)]
+        if strays.size:
+            raise DataError(
+                f"the ratings lie on no even scale: between {seen[0]:g} and {seen[-1]:g} the smallest gap is "
+                f"{step:g}, but {strays[0]:g} is not on that grid; name the scale (lowest, highest, step)"
+            )
+        return scale
