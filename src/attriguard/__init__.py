@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    "AttriGuard": "attriguard.guard",
+    "Plan": "attriguard.plan",
     "PublicData": "attriguard.data.public_data",
     "RatingScale": "attriguard.data.scale",
+    "load_guard": "attriguard.storage",
     "load_dataset": "attriguard.data.datasets",
     "read_ratings": "attriguard.data.ratings",
+    "solve_mechanism": "attriguard.mechanism.solver",
     "write_release": "attriguard.data.release",
 }
 _MODULES = ("errors",)

@@ -70,9 +70,7 @@ def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
     return value
 
 
-def check_number(
-    value: Any, *, name: str, low: float, high: float = np.inf, open_low: bool = False
-) -> float:
+def check_number(value: Any, *, name: str, low: float, high: float = np.inf, open_low: bool = False) -> float:
     """A finite number in [low, high], or in (low, high] with ``open_low``."""
     try:
         number = float(value)

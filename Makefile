@@ -1,0 +1,64 @@
+# attriguard: everything from two commands. `make demo` shows what it does, `make test` checks that it does it.
+#
+# Each target makes what it needs, in .venv, and reuses it the next time.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint types tests bench docs format clean help
+.DEFAULT_GOAL := help
+
+help:  ## what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.core  ## the whole job on the embedded data set, with an HTML page at the end
+	$(BIN)/attriguard demo
+
+test: lint types tests  ## lint, types and all tests: what CI runs
+
+lint: $(VENV)/.test  ## style and common mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test  ## strict types
+	$(BIN)/mypy
+
+tests: $(VENV)/.test  ## all tests, on all cores
+	$(BIN)/python -m pytest -q -n auto
+
+bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.json
+	$(BIN)/attriguard bench --output bench.json
+
+docs: $(VENV)/.test  ## run every example in README.md and docs/
+	$(BIN)/python -m pytest -q tests/docs
+
+format: $(VENV)/.test  ## put the code into its standard layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what make has made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench.json
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "attriguard needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "this Python cannot make virtual environments; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing attriguard into $(VENV)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing attriguard and what its tests need into $(VENV)"
+	@$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing attriguard and what its benchmarks need into $(VENV)"
+	@$(PIP) --editable '.[bench]'
+	@touch $@ $(VENV)/.core

@@ -1,0 +1,1 @@
+"""What either side can learn: classifiers of the private attribute."""

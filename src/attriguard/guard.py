@@ -1,0 +1,233 @@
+"""AttriGuard: a classifier, a noise search and a mechanism, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+from attriguard._checks import check_budget, check_choice, check_matrix
+from attriguard.classifiers.base import Classifier, infer
+from attriguard.classifiers.linear import fit_linear
+from attriguard.data.public_data import UNDISCLOSED
+from attriguard.data.scale import RatingScale
+from attriguard.errors import DataError, NotFittedError, ParameterError
+from attriguard.mechanism.targets import make_target
+from attriguard.noise.base import COSTS, Rules, make_rules
+from attriguard.noise.confidence import check_confidence, fitting_confidence
+from attriguard.noise.items import additions_array, locked_columns
+from attriguard.noise.policy import check_policy
+from attriguard.noise.registry import get_search
+from attriguard.plan import Plan, make_plan
+
+
+class GuardNotFittedError(NotFittedError, SklearnNotFittedError):
+    """Known to both families: attriguard's and scikit-learn's."""
+
+
+class AttriGuard(TransformerMixin, BaseEstimator):
+    """The paper's defense: change few entries of a user's data so that a classifier infers what p says.
+
+    Parameters
+    ----------
+    classifier
+        What the guard learns to find telling entries: "lr" (multinomial logistic regression, LR-D), "lr-ova"
+        (one-vs-all, as printed in the paper), or a linear classifier of scikit-learn.
+    search
+        Phase I: "margin", "panda" (the paper's) or "exact".
+    policy
+        What may be changed: "modify_exist", "add_new" or "modify_add".
+    target
+        The distribution p that attackers shall be left with: "train", "uniform", or m numbers.
+    budget
+        The expected cost β a user accepts: a number (or, in ``plan``, one a user).
+    step
+        τ: how far one step moves an entry, in (0, 1].
+    scale
+        The rating scale; entries then stay on its grid. A RatingScale, (lowest, highest, step), or None.
+    maxiter
+        The limit on Algorithm 1's iterations; None: until nothing more can be gained.
+    confidence
+        κ: go on until the value leads by κ; "auto" spends what the budget leaves over on it, user by user.
+    cost
+        "l0" (how many entries change) or "l2" (by how much).
+    locked
+        Items that must never change, for everybody: ids if ``fit`` was given ``items``, else column numbers.
+    additions
+        Items that may be added: a list (they get the top of the scale) or a mapping item → raw rating (entry in
+        [0, 1] without a scale). None: every item, at the top of the scale, as in the paper.
+    random_state
+        Seeds ``transform``; None: the operating system's entropy.
+    """
+
+    def __init__(
+        self,
+        classifier: Any = "lr",
+        *,
+        search: str = "margin",
+        policy: str = "modify_add",
+        target: Any = "train",
+        budget: float = 4.0,
+        step: float = 1.0,
+        scale: Any = None,
+        maxiter: int | None = None,
+        confidence: float | str = 0.0,
+        cost: str = "l0",
+        locked: Any = None,
+        additions: Any = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.search = search
+        self.policy = policy
+        self.target = target
+        self.budget = budget
+        self.step = step
+        self.scale = scale
+        self.maxiter = maxiter
+        self.confidence = confidence
+        self.cost = cost
+        self.locked = locked
+        self.additions = additions
+        self.random_state = random_state
+
+    def fit(self, X: csr_array, y: ArrayLike, *, items: ArrayLike | None = None, values: Any = None) -> AttriGuard:
+        """Learn from users who disclose the attribute: ``y`` holds their values, -1 for those who do not.
+
+        ``items`` (ids of the columns) and ``values`` (names of the values, where y holds codes) are kept with the
+        guard and saved with it.
+        """
+        X = check_matrix(X)
+        rules = self._make_rules(X.shape[1], items)
+        self.classes_, codes = _check_labels(y, X.shape[0])
+        disclosed = codes != UNDISCLOSED
+        counts = np.bincount(codes[disclosed], minlength=self.classes_.size)
+        target = make_target(self.target, counts)
+        self.classifier_: Classifier = fit_linear(self.classifier, X[disclosed], codes[disclosed])
+        self.target_ = target
+        self.rules_ = rules
+        self.n_features_in_ = X.shape[1]
+        self.items_ = None if items is None else np.asarray(items)
+        self.values_ = _names_of(self.classes_, values)
+        self.n_train_users_ = int(disclosed.sum())
+        self._search = get_search(self.search)
+        return self
+
+    def _make_rules(self, n_items: int, items: ArrayLike | None) -> Rules:
+        """Everything about the parameters that can be wrong, found before any work is done."""
+        policy = check_policy(self.policy)
+        get_search(self.search)
+        check_choice(self.cost, COSTS, name="cost")
+        check_confidence(self.confidence)
+        check_budget(self.budget, 1)
+        scale = check_scale(self.scale)
+        ids = None if items is None else np.asarray(items)
+        if ids is not None and ids.shape != (n_items,):
+            raise DataError(f"items must name the {n_items:,} columns of X, got {ids.size:,}")
+        return make_rules(
+            policy,
+            n_items,
+            step=self.step,
+            levels=0 if scale is None else scale.levels,
+            maxiter=self.maxiter,
+            locked=locked_columns(self.locked, n_items, ids),
+            additions=additions_array(self.additions, n_items, ids, scale),
+        )
+
+    def plan(
+        self,
+        X: csr_array,
+        *,
+        budget: ArrayLike | None = None,
+        locked: csr_array | None = None,
+        users: ArrayLike | None = None,
+    ) -> Plan:
+        """Both phases, nothing drawn yet. It is not told any user's attribute.
+
+        ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
+        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given).
+        """
+        self._check_fitted()
+        X = check_matrix(X, n_items=self.n_features_in_)
+        budgets = check_budget(self.budget if budget is None else budget, X.shape[0])
+        ids = np.arange(X.shape[0]) if users is None else np.asarray(users)
+        if ids.shape != (X.shape[0],):
+            raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
+
+        def find(kappa: ArrayLike) -> Any:
+            return self._search.find(self.classifier_, X, self.rules_, confidence=kappa, cost=self.cost, locked=locked)
+
+        kappa = check_confidence(self.confidence)
+        edits = find(fitting_confidence(find, self.target_, budgets) if kappa is None else kappa)
+        inferred = infer(self.classifier_, X)
+        return make_plan(X=X, edits=edits, inferred=inferred, target=self.target_, budget=budgets, users=ids)
+
+    def transform(self, X: csr_array) -> csr_array:
+        """``plan(X).release()``: a protected version of everyone's data."""
+        return self.plan(X).release(self.random_state)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted guard to one file (safetensors with a JSON header; never pickle)."""
+        self._check_fitted()
+        from attriguard.storage import save_guard
+
+        save_guard(self, path)
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise GuardNotFittedError("this guard has not been fitted yet: call fit(X, y) first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classifier_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def check_scale(scale: Any) -> RatingScale | None:
+    if scale is None or isinstance(scale, RatingScale):
+        return scale
+    try:
+        return RatingScale(*(float(number) for number in scale))
+    except TypeError:
+        raise ParameterError(f"scale must be (lowest, highest, step) or a RatingScale, got {scale!r}") from None
+
+
+def _check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The values that occur, and every user's code among them (-1: undisclosed)."""
+    labels = np.asarray(y)
+    if labels.shape != (n_users,):
+        raise DataError(f"y must have one value a user, {n_users:,}, got shape {labels.shape}")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
+            raise DataError(
+                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN"
+            )
+        labels = labels.astype(np.int64)
+    disclosed = labels != UNDISCLOSED if labels.dtype.kind in "iu" else np.ones(n_users, dtype=np.bool_)
+    classes = np.unique(labels[disclosed])
+    if classes.size < 2:
+        raise DataError(
+            f"the attribute needs at least two values among the users who disclose it, got {classes.size}; "
+            "there is nothing to infer otherwise"
+        )
+    codes = np.full(n_users, UNDISCLOSED, dtype=np.int64)
+    codes[disclosed] = np.searchsorted(classes, labels[disclosed])
+    return classes, codes
+
+
+def _names_of(classes: NDArray[Any], values: Any) -> tuple[str, ...]:
+    if values is None:
+        return tuple(str(value) for value in classes)
+    names = [str(value) for value in values]
+    if classes.dtype.kind not in "iu" or classes.max() >= len(names) or classes.min() < 0:
+        raise DataError("values must name every code that y holds")
+    return tuple(names[code] for code in classes)

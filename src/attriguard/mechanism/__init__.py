@@ -1,0 +1,1 @@
+"""Phase II: which of the representative noises to add, with what probability."""

@@ -1,0 +1,1 @@
+"""Phase I: for every value of the attribute, the smallest noise that makes the classifier infer it."""

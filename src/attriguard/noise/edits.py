@@ -1,0 +1,103 @@
+"""Edits: what Phase I found, a ragged array (user, value) → items and their new values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.kernels.threads import over_users
+
+
+def rows_of(X: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """The three arrays of a checked CSR matrix, as the kernels take them."""
+    return X.indptr.astype(np.int64, copy=False), X.indices, X.data
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Edits:
+    """The representative noise r_i of every user for every value.
+
+    The edits of (user u, value i) stand at ``indptr[u·m + i]`` to ``indptr[u·m + i + 1]`` in ``items`` (sorted) and
+    ``values`` (the entry's new value, 0 where it is removed). Where ``success`` is false there are no edits and the
+    cost is 0: such a value is never drawn.
+    """
+
+    indptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
+    cost: NDArray[np.float64]
+    success: NDArray[np.bool_]
+    extended: NDArray[np.bool_]
+    bound: NDArray[np.float64] | None = None  # of an exact search: no noise costs less than this
+
+    @property
+    def n_users(self) -> int:
+        return self.success.shape[0]
+
+    @property
+    def m(self) -> int:
+        return self.success.shape[1]
+
+    def of(self, user: int, value: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Items and their new values for one user and one value."""
+        pair = user * self.m + value
+        span = slice(self.indptr[pair], self.indptr[pair + 1])
+        return self.items[span], self.values[span]
+
+    def apply(self, X: csr_array, choice: NDArray[np.int64]) -> csr_array:
+        """Everyone's data with the noise for the chosen value added: x + r_choice."""
+        from attriguard.kernels.edits import merge_rows, merged_lengths
+
+        n = self.n_users
+        rows = rows_of(X)
+        pair = np.arange(n, dtype=np.int64) * self.m + choice
+        given = (*rows, self.indptr, self.items, self.values, pair)
+        lengths = np.empty(n, dtype=np.int64)
+        for _ in over_users(n, lambda start, stop: merged_lengths(*given, start, stop, lengths)):
+            pass
+        indptr = np.zeros(n + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        data = np.empty(indptr[-1], dtype=np.float32)
+        for _ in over_users(n, lambda start, stop: merge_rows(*given, start, stop, indptr, indices, data)):
+            pass
+        narrow = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+        result = csr_array((data, indices, narrow), shape=X.shape)
+        result.has_sorted_indices = result.has_canonical_format = True
+        return result
+
+    def with_cost(self, metric: str, X: csr_array) -> Edits:
+        """The same noise, measured by another norm: the number of changed entries (l0) or their length (l2)."""
+        if metric == "l0":
+            return replace(self, cost=np.diff(self.indptr).reshape(self.success.shape).astype(np.float64))
+        from attriguard.kernels.edits import l2_costs
+
+        rows, cost = rows_of(X), np.empty(self.success.shape)
+        for _ in over_users(
+            self.n_users,
+            lambda start, stop: l2_costs(*rows, self.indptr, self.items, self.values, self.m, start, stop, cost),
+        ):
+            pass
+        return replace(self, cost=cost)
+
+    def cleared(self, users: NDArray[np.int64], values: NDArray[np.int64]) -> Edits:
+        """The same, but with no noise at all for these pairs (which count as reached)."""
+        gone = np.zeros(self.success.size, dtype=np.bool_)
+        gone[users * self.m + values] = True
+        lengths = np.diff(self.indptr)
+        keep = ~np.repeat(gone, lengths)
+        lengths[gone] = 0
+        mask = gone.reshape(self.success.shape)
+        return replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(lengths)]),
+            items=self.items[keep],
+            values=self.values[keep],
+            cost=np.where(mask, 0.0, self.cost),
+            success=self.success | mask,
+            extended=self.extended & ~mask,
+            bound=None if self.bound is None else np.where(mask, 0.0, self.bound),
+        )
