@@ -12,6 +12,9 @@ from scipy.sparse import csr_array, issparse
 
 from attriguard.errors import DataError, ParameterError
 
+# The code of a user who does not disclose the attribute.
+UNDISCLOSED = -1
+
 
 def check_matrix(X: Any, *, name: str = "X", n_items: int | None = None) -> csr_array:
     """Public data as a canonical float32 ``csr_array`` with entries in [0, 1]; never changes the caller's matrix."""
@@ -94,6 +97,29 @@ def check_budget(budget: ArrayLike, n_users: int) -> NDArray[np.float64]:
     if np.isnan(values).any() or (values < 0).any():
         raise ParameterError("budget must not be negative or NaN: it is the expected cost a user accepts")
     return np.array(np.broadcast_to(values, (n_users,)))
+
+
+def check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The values that occur, and every user's code among them (-1: undisclosed)."""
+    labels = np.asarray(y)
+    if labels.shape != (n_users,):
+        raise DataError(f"y must have one value a user, {n_users:,}, got shape {labels.shape}")
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
+            raise DataError(
+                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN"
+            )
+        labels = labels.astype(np.int64)
+    disclosed = labels != UNDISCLOSED if labels.dtype.kind in "iu" else np.ones(n_users, dtype=np.bool_)
+    classes = np.unique(labels[disclosed])
+    if classes.size < 2:
+        raise DataError(
+            f"the attribute needs at least two values among the users who disclose it, got {classes.size}; "
+            "there is nothing to infer otherwise"
+        )
+    codes = np.full(n_users, UNDISCLOSED, dtype=np.int64)
+    codes[disclosed] = np.searchsorted(classes, labels[disclosed])
+    return classes, codes
 
 
 # How far the entries of a distribution given from outside may sum from 1.

@@ -11,15 +11,15 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import check_budget, check_choice, check_matrix
+from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_labels, check_matrix
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.linear import fit_linear
-from attriguard.data.public_data import UNDISCLOSED
-from attriguard.data.scale import RatingScale
-from attriguard.errors import DataError, NotFittedError, ParameterError
+from attriguard.data.scale import RatingScale, check_scale
+from attriguard.errors import DataError, NotFittedError
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import COSTS, Rules, make_rules
 from attriguard.noise.confidence import check_confidence, fitting_confidence
+from attriguard.noise.edits import Edits
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -103,41 +103,53 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         guard and saved with it.
         """
         X = check_matrix(X)
-        rules = self._make_rules(X.shape[1], items)
-        self.classes_, codes = _check_labels(y, X.shape[0])
+        ids = None if items is None else np.asarray(items)
+        if ids is not None and ids.shape != (X.shape[1],):
+            raise DataError(f"items must name the {X.shape[1]:,} columns of X, got {ids.size:,}")
+        self._make_rules(X.shape[1], ids)
+        classes, codes = check_labels(y, X.shape[0])
         disclosed = codes != UNDISCLOSED
-        counts = np.bincount(codes[disclosed], minlength=self.classes_.size)
-        target = make_target(self.target, counts)
+        counts = np.bincount(codes[disclosed], minlength=classes.size)
+        make_target(self.target, counts)
+        names = _names_of(classes, values)
         self.classifier_: Classifier = fit_linear(self.classifier, X[disclosed], codes[disclosed])
-        self.target_ = target
-        self.rules_ = rules
+        self.classes_ = classes
+        self.counts_ = counts
+        self.values_ = names
+        self.items_ = ids
         self.n_features_in_ = X.shape[1]
-        self.items_ = None if items is None else np.asarray(items)
-        self.values_ = _names_of(self.classes_, values)
-        self.n_train_users_ = int(disclosed.sum())
-        self._search = get_search(self.search)
         return self
 
-    def _make_rules(self, n_items: int, items: ArrayLike | None) -> Rules:
+    @property
+    def target_(self) -> NDArray[np.float64]:
+        """The target distribution p over the m values."""
+        return make_target(self.target, self.counts_)
+
+    def _make_rules(self, n_items: int, items: NDArray[Any] | None) -> Rules:
         """Everything about the parameters that can be wrong, found before any work is done."""
         policy = check_policy(self.policy)
         get_search(self.search)
         check_choice(self.cost, COSTS, name="cost")
         check_confidence(self.confidence)
         check_budget(self.budget, 1)
-        scale = check_scale(self.scale)
-        ids = None if items is None else np.asarray(items)
-        if ids is not None and ids.shape != (n_items,):
-            raise DataError(f"items must name the {n_items:,} columns of X, got {ids.size:,}")
+        scale = self._scale()
         return make_rules(
             policy,
             n_items,
             step=self.step,
             levels=0 if scale is None else scale.levels,
             maxiter=self.maxiter,
-            locked=locked_columns(self.locked, n_items, ids),
-            additions=additions_array(self.additions, n_items, ids, scale),
+            locked=locked_columns(self.locked, n_items, items),
+            additions=additions_array(self.additions, n_items, items, scale),
         )
+
+    def _scale(self) -> RatingScale | None:
+        return None if self.scale is None else check_scale(self.scale)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that a fitted guard cannot work with; ``plan`` does the same."""
+        self._make_rules(self.n_features_in_, self.items_)
+        make_target(self.target, self.counts_)
 
     def plan(
         self,
@@ -159,13 +171,17 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         if ids.shape != (X.shape[0],):
             raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
 
-        def find(kappa: ArrayLike) -> Any:
-            return self._search.find(self.classifier_, X, self.rules_, confidence=kappa, cost=self.cost, locked=locked)
+        # Parameters other than the classifier may be set after fit: another policy or target needs no new learning.
+        rules, target = self._make_rules(self.n_features_in_, self.items_), self.target_
+        search = get_search(self.search)
+
+        def find(kappa: ArrayLike) -> Edits:
+            return search.find(self.classifier_, X, rules, confidence=kappa, cost=self.cost, locked=locked)
 
         kappa = check_confidence(self.confidence)
-        edits = find(fitting_confidence(find, self.target_, budgets) if kappa is None else kappa)
+        edits = find(fitting_confidence(find, target, budgets) if kappa is None else kappa)
         inferred = infer(self.classifier_, X)
-        return make_plan(X=X, edits=edits, inferred=inferred, target=self.target_, budget=budgets, users=ids)
+        return make_plan(X=X, edits=edits, inferred=inferred, target=target, budget=budgets, users=ids)
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""
@@ -190,38 +206,6 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def check_scale(scale: Any) -> RatingScale | None:
-    if scale is None or isinstance(scale, RatingScale):
-        return scale
-    try:
-        return RatingScale(*(float(number) for number in scale))
-    except TypeError:
-        raise ParameterError(f"scale must be (lowest, highest, step) or a RatingScale, got {scale!r}") from None
-
-
-def _check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The values that occur, and every user's code among them (-1: undisclosed)."""
-    labels = np.asarray(y)
-    if labels.shape != (n_users,):
-        raise DataError(f"y must have one value a user, {n_users:,}, got shape {labels.shape}")
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
-            raise DataError(
-                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN"
-            )
-        labels = labels.astype(np.int64)
-    disclosed = labels != UNDISCLOSED if labels.dtype.kind in "iu" else np.ones(n_users, dtype=np.bool_)
-    classes = np.unique(labels[disclosed])
-    if classes.size < 2:
-        raise DataError(
-            f"the attribute needs at least two values among the users who disclose it, got {classes.size}; "
-            "there is nothing to infer otherwise"
-        )
-    codes = np.full(n_users, UNDISCLOSED, dtype=np.int64)
-    codes[disclosed] = np.searchsorted(classes, labels[disclosed])
-    return classes, codes
 
 
 def _names_of(classes: NDArray[Any], values: Any) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from attriguard import __version__
 from attriguard.classifiers.base import linear_parts
 from attriguard.classifiers.linear import LinearClassifier
 from attriguard.data.files import check_file, written_beside
-from attriguard.data.scale import RatingScale
+from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import AttriGuardError, GuardFileError
 from attriguard.noise.base import NoiseSearch
 
@@ -32,10 +33,7 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
     """Write a fitted guard; ``metadata`` is kept with it (JSON)."""
     from safetensors.numpy import save
 
-    from attriguard.guard import check_scale
-
-    scale = check_scale(guard.scale)
-    rules = guard.rules_
+    scale = None if guard.scale is None else check_scale(guard.scale)
     weights, intercept = linear_parts(guard.classifier_)
     header = {
         "format": FORMAT,
@@ -48,15 +46,15 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
         "classes": guard.classes_.tolist(),
         "values": list(guard.values_),
         "items": None if guard.items_ is None else guard.items_.tolist(),
-        "n_train_users": guard.n_train_users_,
-        "additions": rules.jump,
+        "counts": guard.counts_.tolist(),
+        "locked": None if guard.locked is None else [_plain(item) for item in guard.locked],
+        "additions": _pairs(guard.additions),
         "metadata": metadata or {},
     }
     tensors = {
         "coef": np.ascontiguousarray(weights.T),
         "intercept": intercept,
         "target": guard.target_,
-        "upper": rules.upper,
     }
     content = save(tensors, metadata={HEADER: json.dumps(header)})
     with written_beside(Path(path)) as file:
@@ -98,54 +96,41 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriGuard:
-    from attriguard._checks import check_distribution
     from attriguard.classifiers.linear import KINDS
     from attriguard.guard import AttriGuard
-    from attriguard.noise.base import LOCKED, make_rules
-    from attriguard.noise.policy import check_policy
-    from attriguard.noise.registry import get_search
 
     classifier = LinearClassifier(tensors["coef"], tensors["intercept"])
-    upper = np.asarray(tensors["upper"], dtype=np.float64)
     m, n_items = classifier.coef_.shape
-    scale = None if header["scale"] is None else RatingScale(*header["scale"])
-    locked = np.flatnonzero(upper == LOCKED)
-    target = check_distribution(tensors["target"], m)
+    additions = header["additions"]
     guard = AttriGuard(
         header["classifier"] if header["classifier"] in KINDS else classifier,
-        target=header["target"] or target,
-        scale=scale,
+        target=header["target"] or tensors["target"],
+        scale=None if header["scale"] is None else RatingScale(*header["scale"]),
+        locked=header["locked"],
+        additions=dict(additions) if additions and isinstance(additions[0], list) else additions,
         **{name: header["parameters"][name] for name in PLAIN},
     )
     guard.classifier_ = classifier
-    guard.target_ = target
     guard.classes_ = np.array(header["classes"])
+    guard.counts_ = np.array(header["counts"], dtype=np.int64)
     guard.values_ = tuple(str(value) for value in header["values"])
     guard.items_ = None if header["items"] is None else np.array(header["items"])
     guard.n_features_in_ = n_items
-    guard.n_train_users_ = int(header["n_train_users"])
-    names = guard.items_ if guard.items_ is not None else np.arange(n_items)
-    guard.locked = names[locked].tolist() or None
-    guard.additions = None
-    guard.rules_ = make_rules(
-        check_policy(guard.policy),
-        n_items,
-        step=guard.step,
-        levels=0 if scale is None else scale.levels,
-        maxiter=guard.maxiter,
-        locked=locked,
-        additions=np.where(upper == LOCKED, 0.0, upper) if header["additions"] else None,
-    )
-    guard._search = get_search(guard.search)
-    fits = {
-        "classes": guard.classes_.shape == (m,),
-        "values": len(guard.values_) == m,
-        "items": guard.items_ is None or guard.items_.shape == (n_items,),
-        "upper": upper.shape == (n_items,) and bool(np.isfinite(upper).all()) and bool((upper <= 1).all()),
-    }
-    if not all(fits.values()):
-        raise ValueError("parts of different sizes")
+    if not (guard.classes_.shape == guard.counts_.shape == (m,) == (len(guard.values_),)):
+        raise ValueError("values, classes and counts of different sizes")
+    if guard.items_ is not None and guard.items_.shape != (n_items,):
+        raise ValueError("items and weights of different sizes")
+    guard.check_parameters()
     return guard
+
+
+def _pairs(additions: Any) -> list[Any] | None:
+    """JSON knows no mapping with numbers as keys."""
+    if additions is None:
+        return None
+    if isinstance(additions, Mapping):
+        return [[_plain(item), float(rating)] for item, rating in additions.items()]
+    return [_plain(item) for item in additions]
 
 
 def _plain(value: Any) -> Any:

@@ -1,15 +1,19 @@
-"""What every command shares: the consoles, JSON output, and errors as one line."""
+"""What every command shares: the consoles, JSON output, progress, and errors as one line."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attriguard.errors import AttriGuardError
 
 if TYPE_CHECKING:
+    import typer
     from rich.console import Console
 
 EXIT_BAD_INPUT = 2
@@ -30,8 +34,20 @@ def messages() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def note(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(text + "\n")
+
+
 def emit_json(result: Any) -> None:
     sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, default=_plain) + "\n")
+
+
+def write_json(result: Any, path: Path) -> None:
+    from attriguard.data.files import written_beside
+
+    with written_beside(path) as file:
+        file.write((json.dumps(result, indent=2, ensure_ascii=False, default=_plain) + "\n").encode())
 
 
 def _plain(value: Any) -> Any:
@@ -41,21 +57,57 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def run(command: Callable[[Sequence[str]], Any], arguments: Sequence[str]) -> int:
+@contextmanager
+def progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[str, int], None]]:
+    """A bar on standard error (on a terminal only): call it with what is going on and how many steps are done."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    screen = messages()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        disable=quiet or not screen.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("starting", total=total)
+
+        def advance(description: str, steps: int = 0) -> None:
+            bar.update(task, description=description, advance=steps)
+
+        yield advance
+
+
+def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run a command line; a mistake of the user's becomes one line on standard error and exit code 2."""
+    from typer.exceptions import Abort, TyperException
+
     try:
-        code = command(arguments)
+        code = app(args=list(arguments), prog_name="attriguard", standalone_mode=False)
     except AttriGuardError as error:
-        fail(error)
-        return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        sys.stderr.write("attriguard: interrupted; no output file was changed\n")
-        return EXIT_INTERRUPTED
+        return fail(str(error))
+    except TyperException as error:
+        message = error.format_message().rstrip(".")
+        return fail(f"{message}; see: attriguard --help" if message else "")
+    except (KeyboardInterrupt, Abort):
+        code = EXIT_INTERRUPTED
+    except MemoryError:
+        return fail("this needs more memory than there is; try fewer users at a time")
     except BrokenPipeError:
+        # Whoever read our output has gone; let the interpreter's last flush go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    if code == EXIT_INTERRUPTED:
+        note("attriguard: interrupted; no output file was changed")
     return int(code or 0)
 
 
-def fail(error: BaseException) -> None:
-    line = " ".join(str(error).split())
-    sys.stderr.write(f"attriguard: error: {line}\n")
+def fail(message: str) -> int:
+    line = " ".join(message.split())
+    if line:
+        note(f"attriguard: error: {line}")
+    return EXIT_BAD_INPUT

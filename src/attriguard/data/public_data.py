@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_matrix
+from attriguard._checks import UNDISCLOSED, check_matrix
 from attriguard.data.scale import RatingScale
 from attriguard.data.split import stratified_test_mask
 from attriguard.errors import DataError
 
 if TYPE_CHECKING:
     from attriguard.data.source import SourceTable
-
-UNDISCLOSED = -1
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -31,8 +29,8 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 class PublicData:
     """Everyone's public data and what is known of the private attribute; a frozen value.
 
-    ``X`` is a float32 ``csr_array`` (users × items) with entries in [0, 1], sorted indices, no stored zeros and no
-    duplicates. ``y`` holds codes into ``values``, -1 for a user who does not disclose.
+    ``X`` is a float32 ``csr_array`` (users × items) with entries in [0, 1], sorted indices, no stored zeros and
+    no duplicates. ``y`` holds codes into ``values``, -1 for a user who does not disclose.
     """
 
     X: csr_array
@@ -99,7 +97,9 @@ class PublicData:
     def take(self, rows: ArrayLike) -> PublicData:
         """The same data for some users only: a mask or row numbers. Items and values stay as they are."""
         index = np.asarray(rows)
-        index = np.flatnonzero(index) if index.dtype == np.bool_ else index.astype(np.int64)
+        if index.dtype != np.bool_:
+            index = index.astype(np.int64)
+        index = np.arange(self.n_users)[index]
         return replace(
             self,
             X=self.X[index],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attriguard.errors import DataError
+from attriguard.errors import DataError, ParameterError
 
 # A rating may miss its grid point by this share of a step (decimal fractions are not exact in binary).
 GRID_TOLERANCE = 1e-4
@@ -19,9 +20,9 @@ MAX_LEVELS = 1000
 class RatingScale:
     """Ratings run from ``lowest`` to ``highest`` in steps of ``step``.
 
-    An entry of the public data is 0 where the user has not rated, so the lowest rating maps to one level above 0:
-    one to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale 0/1 is the scale of likes: 1 is a like and
-    0 is no entry at all.
+    An entry of the public data is 0 where the user has not rated, so the lowest rating maps to one level above
+    0: one to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale 0/1 is the scale of likes: 1 is a
+    like and 0 is no entry at all.
     """
 
     lowest: float
@@ -85,7 +86,7 @@ class RatingScale:
 
     @classmethod
     def infer(cls, raw: ArrayLike) -> RatingScale:
-        """The smallest scale that holds every rating seen: their range, and the step that divides all gaps."""
+        """The smallest scale that holds every rating seen: their range, and a step that divides all gaps."""
         seen = np.unique(np.asarray(raw, dtype=np.float64))
         if seen.size == 0:
             raise DataError("a rating scale cannot be inferred from no ratings")
@@ -94,11 +95,24 @@ class RatingScale:
         if np.array_equal(seen, [0.0, 1.0]):
             return cls.likes()
         step = float(np.diff(seen).min())
-        scale = cls(float(seen[0]), float(seen[-1]), step)
-        strays = seen[scale.off_scale(seen)]
+        steps = (seen - seen[0]) / step
+        strays = seen[np.abs(steps - np.rint(steps)) > GRID_TOLERANCE]
         if strays.size:
             raise DataError(
                 f"the ratings lie on no even scale: between {seen[0]:g} and {seen[-1]:g} the smallest gap is "
                 f"{step:g}, but {strays[0]:g} is not on that grid; name the scale (lowest, highest, step)"
             )
+        return cls(float(seen[0]), float(seen[-1]), step)
+
+
+def check_scale(scale: RatingScale | Sequence[float]) -> RatingScale:
+    """A rating scale, or its numbers (lowest, highest) or (lowest, highest, step)."""
+    if isinstance(scale, RatingScale):
         return scale
+    try:
+        numbers = [float(number) for number in scale]
+    except (TypeError, ValueError):
+        numbers = []
+    if len(numbers) not in (2, 3):
+        raise ParameterError(f"scale must be a RatingScale or (lowest, highest, step), got {scale!r}")
+    return RatingScale(*numbers)

@@ -14,8 +14,8 @@ def stratified_test_mask(
 ) -> NDArray[np.bool_]:
     """A share ``test_size`` of every value's users, as a mask (undisclosed users are a stratum of their own).
 
-    The number of test users is round(test_size · n); strata get their share by largest remainder, so that each is
-    off by less than one user.
+    The number of test users is round(test_size · n); strata get their share by largest remainder, so that each
+    is off by less than one user.
     """
     if not 0.0 < test_size < 1.0:
         raise ParameterError(f"test_size is a share of the users, between 0 and 1, got {test_size}")

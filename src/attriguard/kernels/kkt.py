@@ -19,33 +19,41 @@ from numba.core import types as nb
 
 from attriguard.kernels.types import const, out
 
-MAX_NEWTON = 100
+MAX_NEWTON = 200
+# A Newton step this short, as a share of λ, is the last.
+CONVERGED = 1e-10
 # A budget this much smaller than the costs is spent as no budget at all.
 TINY = 1e-290
 
 
-@njit(cache=True, nogil=True, inline="never")
-def _root(p: Any, d: Any, B: float, low: float) -> float:
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # lets the sums run in vector registers
+def _value_and_slope(p: Any, d: Any, size: int, B: float, lam: float) -> tuple[float, float]:
+    """g(λ) and its derivative."""
+    g, slope = 0.0, 0.0
+    for i in range(size):
+        ratio = (B - d[i]) / (lam * B + (1.0 - lam) * d[i])
+        g += p[i] * ratio
+        slope -= p[i] * ratio * ratio
+    return g, slope
+
+
+@njit(cache=True, nogil=True)
+def _root(p: Any, d: Any, size: int, B: float, low: float) -> float:
     """The λ in [low, 1] where g changes sign."""
     high = 1.0
     lam, before = low, np.inf
     for _ in range(MAX_NEWTON):
-        g, slope = 0.0, 0.0
-        for i in range(p.shape[0]):
-            if p[i] > 0.0:
-                ratio = (B - d[i]) / (lam * B + (1.0 - lam) * d[i])
-                g += p[i] * ratio
-                slope -= p[i] * ratio * ratio
+        g, slope = _value_and_slope(p, d, size, B, lam)
         if g > 0.0:
             low = lam
         else:
             high = lam
         after = lam - g / slope
+        if abs(after - lam) <= CONVERGED * lam:  # Newton doubles the digits, so `after` is exact to rounding
+            return min(max(after, low), high)
         # Where Newton leaves the bracket or crawls (near 0, g falls like 1 / λ), halve the bracket's logarithm.
         if not low < after < high or abs(g) > 0.25 * before:
             after = np.sqrt(low * high)
-        if g == 0.0 or abs(after - lam) <= 1e-16 * lam or high - low <= 1e-16 * high:
-            return lam
         lam, before = after, abs(g)
     return low
 
@@ -64,53 +72,54 @@ def solve_rows(p: Any, cost: Any, budget: Any, start: int, stop: int, M: Any) ->
     The caller has made sure that every user can afford the cheapest value.
     """
     m = p.shape[0]
-    q, d = np.empty(m), np.empty(m)
+    # The values within reach that have weight: their index, weight, and cost above the cheapest of them.
+    index, q, d = np.empty(m, np.int64), np.empty(m), np.empty(m)
     for u in range(start, stop):
-        M[u, :] = 0.0
-        total = 0.0
-        cheapest, cheapest_p = -1, -1
+        total, low, size = 0.0, np.inf, 0
+        cheapest = 0
         for i in range(m):
-            if np.isinf(cost[u, i]):
-                continue
-            total += p[i]
-            if cheapest < 0 or cost[u, i] < cost[u, cheapest]:
+            M[u, i] = 0.0
+            c = cost[u, i]
+            if c < cost[u, cheapest]:
                 cheapest = i
-            if p[i] > 0.0 and (cheapest_p < 0 or cost[u, i] < cost[u, cheapest_p]):
-                cheapest_p = i
-        if cheapest_p < 0:  # p has no weight on any value within reach
+            if p[i] > 0.0 and c < np.inf:
+                index[size], q[size], d[size] = i, p[i], c
+                size += 1
+                total += p[i]
+                low = min(low, c)
+        if size == 0:  # p has no weight on any value within reach
             M[u, cheapest] = 1.0
             continue
-        mean, weight_free = 0.0, 0.0
-        low = cost[u, cheapest_p]
-        for i in range(m):
-            q[i] = 0.0 if np.isinf(cost[u, i]) else p[i] / total
-            d[i] = 0.0 if q[i] == 0.0 else cost[u, i] - low
-            mean += q[i] * (cost[u, i] if q[i] > 0.0 else 0.0)
-            if d[i] == 0.0:
-                weight_free += q[i]
-        if mean <= budget[u]:  # the constraint is slack
-            M[u, :] = q
+        mean, free = 0.0, 0.0
+        for s in range(size):
+            q[s] /= total
+            d[s] -= low
+            mean += q[s] * d[s]
+            if d[s] == 0.0:
+                free += q[s]
+        B = budget[u] - low
+        if mean <= B:  # the constraint is slack
+            for s in range(size):
+                M[u, index[s]] = q[s]
             continue
-        if cost[u, cheapest] < low:
-            # A value of weight 0 is the cheapest: its multiplier is 0 where the rest cannot use up all probability.
-            spare = budget[u] - cost[u, cheapest]
+        extra = low - cost[u, cheapest]
+        if extra > 0.0:
+            # A value of weight 0 is the cheapest: it takes what the others cannot use up.
             used = 0.0
-            for i in range(m):
-                if q[i] > 0.0:
-                    M[u, i] = q[i] * spare / (cost[u, i] - cost[u, cheapest])
-                    used += M[u, i]
+            for s in range(size):
+                M[u, index[s]] = q[s] * (B + extra) / (d[s] + extra)
+                used += M[u, index[s]]
             if used <= 1.0:
                 M[u, cheapest] = 1.0 - used
                 continue
-        B = budget[u] - low
         if B <= TINY:
-            for i in range(m):
-                M[u, i] = q[i] / weight_free if d[i] == 0.0 else 0.0
+            for s in range(size):
+                M[u, index[s]] = q[s] / free if d[s] == 0.0 else 0.0
             continue
-        lam = _root(q, d, B, weight_free)
+        lam = _root(q, d, size, B, free)
         used = 0.0
-        for i in range(m):
-            M[u, i] = q[i] * B / (lam * B + (1.0 - lam) * d[i]) if q[i] > 0.0 else 0.0
-            used += M[u, i]
-        for i in range(m):
-            M[u, i] /= used
+        for s in range(size):
+            q[s] *= B / (lam * B + (1.0 - lam) * d[s])
+            used += q[s]
+        for s in range(size):
+            M[u, index[s]] = q[s] / used

@@ -40,7 +40,7 @@ def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes | str) ->
         ids = users[start : start + BLOCK].tolist()
         stream = b"".join(hashlib.shake_256(prefix + str(user).encode()).digest(8 * m) for user in ids)
         words = np.frombuffer(stream, dtype="<u8").reshape(-1, m)
-        uniform = (words >> np.uint64(11)) * 2.0**-53
+        uniform = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
         choice[start : start + BLOCK] = _race(M[start : start + BLOCK], uniform)
     return choice
 

@@ -6,7 +6,10 @@ takes the first item of a list that the user does not have, so it need not look 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +27,21 @@ class Candidates:
     items: NDArray[np.int32]
     end: NDArray[np.int64]
     whole: NDArray[np.bool_]
+
+
+# The lists of models in use, forgotten with the model.
+_KEPT: WeakKeyDictionary[Any, dict[tuple[bool, bytes], Candidates]] = WeakKeyDictionary()
+
+
+def classifier_candidates(
+    classifier: Any, W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool
+) -> Candidates:
+    """`rank_candidates`, computed once a model and set of addable items."""
+    kept = _KEPT.setdefault(classifier, {})
+    key = margin, hashlib.blake2b(upper.tobytes()).digest()
+    if key not in kept:
+        kept[key] = rank_candidates(W, upper, margin=margin)
+    return kept[key]
 
 
 def rank_candidates(W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool) -> Candidates:

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from attriguard.classifiers.base import Classifier, linear_parts
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import NoiseSearch, Rules
-from attriguard.noise.candidates import Candidates, rank_candidates
+from attriguard.noise.candidates import classifier_candidates
 from attriguard.noise.edits import Edits, rows_of
 
 # Edits a (user, value) that the first buffer of a range of users has room for.
@@ -31,15 +31,6 @@ class GreedySearch(NoiseSearch):
     """One entry after another, the one with the largest gain first, until C infers the value."""
 
     on_margin: ClassVar[bool]
-
-    def __init__(self) -> None:
-        self._ranked: tuple[Classifier, Rules, Candidates] | None = None
-
-    def _candidates(self, classifier: Classifier, rules: Rules, W: NDArray[np.float64]) -> Candidates:
-        """The candidate lists, kept as long as the same model is asked for."""
-        if self._ranked is None or self._ranked[0] is not classifier or self._ranked[1] is not rules:
-            self._ranked = classifier, rules, rank_candidates(W, rules.upper, margin=self.on_margin)
-        return self._ranked[2]
 
     def _find(
         self,
@@ -53,7 +44,7 @@ class GreedySearch(NoiseSearch):
 
         W, b = linear_parts(classifier)
         n, m = X.shape[0], W.shape[1]
-        lists = self._candidates(classifier, rules, W)
+        lists = classifier_candidates(classifier, W, rules.upper, margin=self.on_margin)
         rows, locked_rows = rows_of(X), rows_of(locked)
         counts = np.empty((n, m), dtype=np.int32)
         flags = np.empty((n, m), dtype=np.uint8)

@@ -1,0 +1,27 @@
+"""LR-A: multi-class logistic regression."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.attacks.base import Attack
+
+MAX_ITERATIONS = 1000
+
+
+class Logistic(Attack):
+    name = "LR-A"
+    summary = "logistic regression"
+
+    def __init__(self, *, C: float = 1.0) -> None:
+        self.C = C
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        self._model = LogisticRegression(C=self.C, max_iter=MAX_ITERATIONS).fit(X, codes)
+
+    def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+        return np.asarray(self._model.predict_proba(X))

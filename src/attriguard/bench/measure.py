@@ -1,0 +1,37 @@
+"""One figure: what was measured, against what, and the floor it is held to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """``value`` is held to be at least ``floor``, or at most ``ceiling``."""
+
+    name: str
+    value: float
+    unit: str
+    floor: float | None = None
+    ceiling: float | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> bool:
+        return (self.floor is None or self.value >= self.floor) and (self.ceiling is None or self.value <= self.ceiling)
+
+    def record(self) -> dict[str, Any]:
+        return {**asdict(self), "reached": self.reached}
+
+
+def best_of(work: Callable[[], Any], repeats: int) -> float:
+    """The shortest of several runs, in seconds: what the work takes when nothing else disturbs it."""
+    shortest = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest

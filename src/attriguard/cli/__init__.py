@@ -1,0 +1,53 @@
+"""The command line: one file a command, heavy imports inside the commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from attriguard import __version__
+from attriguard.cli import audit, bench, datasets, demo, fit, protect
+from attriguard.cli._shell import run
+
+app = typer.Typer(
+    name="attriguard",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Find out what published ratings give away, and release them so that they give away less.",
+    epilog="Start with: attriguard demo. Every command has --help with an example.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"attriguard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Find out what published ratings give away, and release them so that they give away less."""
+
+
+app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
+app.add_typer(datasets.app, name="datasets")
+app.command("fit", epilog=fit.EXAMPLE)(fit.fit)
+app.command("protect", epilog=protect.EXAMPLE)(protect.protect)
+app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
+app.command("bench", epilog=bench.EXAMPLE)(bench.bench)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console script."""
+    sys.exit(run(app, list(sys.argv[1:] if arguments is None else arguments)))
+
+
+__all__ = ["app", "main"]

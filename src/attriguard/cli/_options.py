@@ -1,0 +1,92 @@
+"""Options that several commands share, spelled once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from attriguard.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from attriguard.data.public_data import PublicData
+    from attriguard.data.scale import RatingScale
+
+Ratings = Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")]
+Attributes = Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")]
+Attribute = Annotated[
+    list[str] | None,
+    typer.Option(help="The attribute's column; give it several times to protect a combination."),
+]
+Dataset = Annotated[str | None, typer.Option(help="A named data set instead of files (see: attriguard datasets).")]
+User = Annotated[str | None, typer.Option(help="The column of user ids; guessed otherwise.", rich_help_panel="Table")]
+Item = Annotated[str | None, typer.Option(help="The column of item ids; guessed otherwise.", rich_help_panel="Table")]
+Rating = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of ratings; guessed otherwise. A table without one holds likes.", rich_help_panel="Table"
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(help="The rating scale as LOWEST:HIGHEST:STEP, such as 1:5:1.", rich_help_panel="Table"),
+]
+Duplicates = Annotated[
+    str,
+    typer.Option(help="The same user and item twice: error, last or mean.", rich_help_panel="Table"),
+]
+Unmatched = Annotated[
+    str,
+    typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel="Table"),
+]
+Classifier = Annotated[str, typer.Option(help="What the guard learns: lr or lr-ova.")]
+Search = Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")]
+Policy = Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")]
+Budget = Annotated[float, typer.Option(help="How many ratings may change, on average, a user.")]
+Target = Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")]
+Confidence = Annotated[str, typer.Option(help="How far a value shall lead: a number, or auto.")]
+Seed = Annotated[int | None, typer.Option(help="Repeat the same run; without it, chance is the operating system's.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
+
+
+def confidence_of(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def scale_of(text: str | None) -> RatingScale | None:
+    """LOWEST:HIGHEST or LOWEST:HIGHEST:STEP."""
+    from attriguard.data.scale import RatingScale
+
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 3):
+        raise ParameterError(f"--scale must be LOWEST:HIGHEST:STEP, such as 1:5:1, got {text!r}")
+    return RatingScale(*numbers)
+
+
+def load_data(
+    ratings: Path | None, dataset: str | None, attribute: list[str] | None, table: dict[str, Any]
+) -> PublicData:
+    """The data a command works on: files, or a named data set."""
+    wanted = attribute[0] if attribute and len(attribute) == 1 else attribute
+    if dataset is not None:
+        if ratings is not None:
+            raise ParameterError("give either RATINGS or --dataset, not both")
+        from attriguard.data.datasets import load_dataset
+
+        return load_dataset(dataset, attribute=wanted)
+    if ratings is None:
+        raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
+    if table.get("attributes") is None:
+        raise DataError("the attribute is missing: name a table with a row a user with --attributes")
+    from attriguard.data.ratings import read_ratings
+
+    return read_ratings(ratings, attribute=wanted, **table)

@@ -1,0 +1,83 @@
+"""``attriguard audit``: ratings and attributes in, a page about what they give away out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attriguard.cli import _options as o
+from attriguard.errors import ParameterError
+
+EXAMPLE = "Example: attriguard audit ratings.csv --attributes users.csv --attribute city --output city.html"
+
+
+def audit(
+    ratings: Annotated[
+        Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")
+    ] = None,
+    attributes: o.Attributes = None,
+    attribute: o.Attribute = None,
+    dataset: o.Dataset = None,
+    output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-audit.html"),
+    attacks: Annotated[str, typer.Option(help="The attackers, with commas between.")] = "BA-A,LR-A,RF-A",
+    budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8",
+    classifier: o.Classifier = "lr",
+    search: o.Search = "margin",
+    policy: o.Policy = "modify_add",
+    target: o.Target = "train",
+    confidence: o.Confidence = "0",
+    seed: o.Seed = None,
+    user: o.User = None,
+    item: o.Item = None,
+    rating: o.Rating = None,
+    scale: o.Scale = None,
+    duplicates: o.Duplicates = "error",
+    unmatched: o.Unmatched = "error",
+    as_json: o.AsJson = False,
+) -> None:
+    """How well could an attacker infer the attribute, which items give it away, and what does each budget buy?
+
+    Writes one HTML page that needs no network and can be sent around: it shows no single user's attribute.
+    """
+    from attriguard.attacks import get
+    from attriguard.cli._audit import present, run_audit
+    from attriguard.guard import AttriGuard
+
+    ladder = numbers_of(budgets)
+    lineup = [
+        get(name.strip(), **({"random_state": seed} if name.strip() == "RF-A" else {})) for name in attacks.split(",")
+    ]
+    data = o.load_data(
+        ratings,
+        dataset,
+        attribute,
+        {
+            "attributes": attributes,
+            "user": user,
+            "item": item,
+            "rating": rating,
+            "scale": o.scale_of(scale),
+            "duplicates": duplicates,
+            "unmatched": unmatched,
+        },
+    )
+    guard = AttriGuard(
+        classifier,
+        search=search,
+        policy=policy,
+        target=target,
+        confidence=o.confidence_of(confidence),
+        scale=data.scale,
+    )
+    result = run_audit(data, guard=guard, attacks=lineup, budgets=ladder, seed=seed)
+    source = dataset or (ratings.name if ratings else "")
+    present(result, output, title=f"What ratings give away about “{data.attribute}”", source=source, as_json=as_json)
+
+
+def numbers_of(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"budgets must be numbers with commas between, such as 1,2,4, got {text!r}") from None

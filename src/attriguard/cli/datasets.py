@@ -1,0 +1,231 @@
+"""``attriguard datasets``: which data sets there are, what is in them, and fetching them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from attriguard.cli._options import AsJson
+
+if TYPE_CHECKING:
+    from attriguard.data.public_data import PublicData
+    from attriguard.data.registry import Dataset
+
+# More values than this are cut short on a terminal; --json gives them all.
+MAX_SHOWN_VALUES = 40
+
+app = typer.Typer(help="List, describe and fetch the named data sets.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that 'attriguard datasets' lists.")]
+
+
+@app.callback(invoke_without_command=True, epilog="Example: attriguard datasets")
+def datasets(context: typer.Context, as_json: AsJson = False) -> None:
+    """List, describe and fetch the named data sets; without a command, list them."""
+    if context.invoked_subcommand is None:
+        list_datasets(as_json=as_json)
+    elif as_json:
+        context.default_map = {name: {"as_json": True} for name in ("list", "info", "fetch")}
+
+
+@app.command("list", epilog="Example: attriguard datasets list --json")
+def list_datasets(as_json: AsJson = False) -> None:
+    """Show every data set, its size, and where it was found."""
+    from attriguard.cli._shell import console, emit_json
+    from attriguard.data.registry import DATASETS
+
+    rows = [_entry(dataset) for dataset in DATASETS.values()]
+    if as_json:
+        emit_json(rows)
+        return
+    from rich.table import Table
+
+    table = Table("data set", box=None, header_style="bold", pad_edge=False)
+    for heading in ("users", "items"):
+        table.add_column(heading, justify="right")
+    table.add_column("attribute (values)")
+    table.add_column("where", overflow="fold")
+    for row in rows:
+        attributes = _attributes(row)
+        table.add_row(row["name"], f"{row['users']:,}", f"{row['items']:,}", attributes, _where(row))
+    console().print(table)
+
+
+@app.command("info", epilog="Example: attriguard datasets info movielens-1m --attribute gender --attribute age")
+def info(
+    name: Name,
+    path: Annotated[Path | None, typer.Option(help="The folder with the data set's files.")] = None,
+    attribute: Annotated[
+        list[str] | None, typer.Option(help="The private attribute; give several for a joint one.")
+    ] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Compare the files with the published ones.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Describe one data set: sizes, values, licence, citation, files. Downloads nothing."""
+    from attriguard.cli._shell import emit_json
+    from attriguard.data.datasets import find_dataset, load_dataset, verify_dataset
+    from attriguard.data.registry import get_dataset
+
+    dataset = get_dataset(name)
+    folder = None if dataset.embedded else find_dataset(name, path)
+    facts = _entry(dataset) | {"found": "embedded" if dataset.embedded else folder, "missing": []}
+    facts |= {key: getattr(dataset, key) for key in ("description", "licence", "citation")}
+    facts["files"] = dataset.file_names
+    if dataset.embedded or folder is not None:
+        facts |= _contents(load_dataset(name, path, attribute=attribute, download=False))
+    if verify:
+        facts["as_published"] = verify_dataset(name, path)
+    if as_json:
+        emit_json(facts)
+    else:
+        _print_facts(facts)
+
+
+@app.command("fetch", epilog="Example: attriguard datasets fetch movielens-100k")
+def fetch(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before downloading.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the licence, then download a data set into the cache, every file checked by its hash."""
+    from attriguard.cli._shell import console, emit_json, messages
+    from attriguard.data.datasets import fetch_dataset
+    from attriguard.data.registry import get_dataset
+
+    downloaded = False
+
+    def show_terms(text: str) -> None:
+        nonlocal downloaded
+        messages().print(text, markup=False, soft_wrap=True)
+        if not yes and _somebody_answers() and not typer.confirm("Download it?", default=True, err=True):
+            messages().print("Nothing was downloaded.")
+            raise typer.Exit(1)
+        downloaded = True
+
+    dataset = get_dataset(name)
+    folder = None if dataset.embedded else fetch_dataset(name, notify=show_terms, progress=True)
+    if as_json:
+        files = dataset.file_names
+        emit_json({"name": name, "found": folder or "embedded", "downloaded": downloaded, "files": files})
+    elif folder is None:
+        console().print(f"{name} is embedded: there is nothing to fetch.")
+    else:
+        verb = "downloaded to" if downloaded else "is here already:"
+        console().print(f"{name} {verb} {folder}", markup=False, soft_wrap=True)
+
+
+def _somebody_answers() -> bool:
+    import sys
+
+    return sys.stdin.isatty()
+
+
+def _entry(dataset: Dataset) -> dict[str, Any]:
+    """What the table knows of a data set, and where its files are."""
+    from attriguard.data.datasets import locate, missing_files
+
+    folder = None if dataset.embedded else locate(dataset.name)
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "users": dataset.users,
+        "items": dataset.items,
+        "attributes": dict(dataset.attributes),
+        "found": "embedded" if dataset.embedded else folder,
+        "missing": [] if folder is None else missing_files(dataset, folder),
+    }
+
+
+def _attributes(row: dict[str, Any]) -> str:
+    return ", ".join(f"{name} ({m})" for name, m in row["attributes"].items())
+
+
+def _where(row: dict[str, Any]) -> str:
+    from rich.markup import escape
+
+    if row["found"] is None:
+        return f"not here: attriguard datasets fetch {row['name']}"
+    place = escape(str(row["found"]))
+    return f"incomplete: no {', '.join(row['missing'])} in {place}" if row["missing"] else place
+
+
+def _contents(data: PublicData) -> dict[str, Any]:
+    """What is inside a loaded data set."""
+    import numpy as np
+
+    per_user = np.diff(data.X.indptr)
+    counts = np.bincount(data.y[data.disclosed], minlength=data.m)
+    shares = counts / max(int(counts.sum()), 1)
+    order = np.argsort(-shares, kind="stable")
+    return {
+        "users": data.n_users,
+        "items": data.n_items,
+        "ratings": int(data.X.nnz),
+        "ratings_per_user": {
+            "min": int(per_user.min()),
+            "median": float(np.median(per_user)),
+            "mean": float(per_user.mean()),
+            "max": int(per_user.max()),
+        },
+        "scale": str(data.scale),
+        "split": None
+        if data.test_mask is None
+        else {"train": int((~data.test_mask).sum()), "test": int(data.test_mask.sum())},
+        "attribute": data.attribute,
+        "undisclosed": int((~data.disclosed).sum()),
+        "values": {data.values[code]: float(shares[code]) for code in order},
+    }
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from attriguard.cli._shell import console
+
+    table = Table(box=None, show_header=False, pad_edge=False, title_justify="left", title_style="bold")
+    table.title = f"{facts['name']}: {facts['title']}"
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in _lines(facts):
+        table.add_row(label, Text.from_markup(text) if label == "where" else Text(text))
+    console().print(table)
+
+
+def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [
+        ("about", facts["description"]),
+        ("where", _where(facts)),
+        ("users", f"{facts['users']:,}"),
+        ("items", f"{facts['items']:,}"),
+    ]
+    if "ratings" in facts:
+        per_user = facts["ratings_per_user"]
+        lines += [
+            ("ratings", f"{facts['ratings']:,}, {facts['scale']}"),
+            (
+                "per user",
+                f"min {per_user['min']}, median {per_user['median']:g}, mean {per_user['mean']:.2f}, "
+                f"max {per_user['max']}",
+            ),
+        ]
+        if facts["split"]:
+            lines.append(("split", f"{facts['split']['train']:,} train, {facts['split']['test']:,} test"))
+        lines.append((facts["attribute"], _shares(facts["values"])))
+        if facts["undisclosed"]:
+            lines.append(("undisclosed", f"{facts['undisclosed']:,} users"))
+    lines.append(("attributes", _attributes(facts)))
+    if facts["files"]:
+        states = {True: "as published", False: "NOT the published file", None: "no published hash known"}
+        checked = facts.get("as_published", {})
+        names = [f"{name} ({states[checked[name]]})" if name in checked else name for name in facts["files"]]
+        lines.append(("files", ", ".join(names)))
+    return [*lines, ("licence", facts["licence"]), ("cite", facts["citation"])]
+
+
+def _shares(values: dict[str, float]) -> str:
+    shown = [f"{value}: {share:.1%}" for value, share in list(values.items())[:MAX_SHOWN_VALUES]]
+    hidden = len(values) - len(shown)
+    return ", ".join(shown) + (f" and {hidden} more (see --json)" if hidden else "")

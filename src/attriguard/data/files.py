@@ -1,0 +1,57 @@
+"""Files in and out: whole files read with plain errors, files written beside and renamed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from attriguard.errors import DataError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def check_file(path: Path, *, hint: str = "") -> Path:
+    """A path that is a file and can be opened."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder, but a file was expected; name the file in it{hint}")
+    if not path.exists():
+        raise DataError(f"there is no file {path}; check the name and the folder it is in")
+    return path
+
+
+def read_bytes(path: Path) -> bytes:
+    """A whole file, unpacked if it is a gzip."""
+    check_file(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not (content.startswith(GZIP_MAGIC) or path.suffix.lower() == ".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error, OSError) as error:
+        raise DataError(
+            f"{path} is not a whole gzip file ({error}); it may have been cut: copy or download it again"
+        ) from error
+
+
+@contextmanager
+def written_beside(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that takes its name only when it is whole; a crash leaves the old one as it was."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name the file to write")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            yield file
+        beside.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}; is there such a folder?") from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,176 @@
+"""The audit: how well an attacker infers the attribute now, which items give it away, and what each budget buys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attriguard.attacks.base import Attack
+from attriguard.data.public_data import PublicData
+from attriguard.errors import DataError
+from attriguard.evaluation.accuracy import Curve, accuracy_over_budgets, check_budgets
+from attriguard.evaluation.telling import TellingItem, telling_items
+from attriguard.guard import AttriGuard
+from attriguard.plan import Plan
+
+# With fewer users of a value, neither an attack nor a guard has anything to learn from.
+FEWEST_PER_VALUE = 2
+
+
+@dataclass(frozen=True)
+class Change:
+    """One edit of one user, in words."""
+
+    item: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """What the guard would do to one user: for some values, the changes that point to them."""
+
+    rated: int
+    inferred: str
+    rows: tuple[tuple[str, float, tuple[Change, ...]], ...]  # value, probability, changes
+
+
+@dataclass(frozen=True)
+class Audit:
+    data: PublicData
+    n_train: int
+    n_test: int
+    budgets: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    telling: tuple[TellingItem, ...]
+    plan: Plan
+    guard: AttriGuard
+    example: Example
+
+    def item_name(self, column: int) -> str:
+        return item_name(self.data, column)
+
+    @property
+    def worst_now(self) -> Curve:
+        """The attack that infers most without protection."""
+        return max(self.curves, key=lambda curve: curve.accuracy[0])
+
+
+def audit(
+    data: PublicData,
+    *,
+    guard: AttriGuard,
+    attacks: Sequence[Attack],
+    budgets: Sequence[float],
+    seed: int | None = None,
+    progress: Callable[[str, int], None] = lambda _what, _steps: None,
+) -> Audit:
+    """Attack users that neither the attacks nor the guard have learnt from, before and after protection.
+
+    ``budgets`` rise; 0, no protection, is always among them. The guard and the attacks are trained here, on the
+    training users.
+    """
+    ladder = check_budgets(budgets)
+    ladder = ladder if ladder[0] == 0 else (0.0, *ladder)
+    train, test = split_for_audit(data, seed)
+    progress("the guard learns", 0)
+    guard.fit(train.X, train.y, items=data.items, values=data.values)
+    progress("the guard plans", 1)
+    plan = guard.plan(test.X, users=test.users, budget=ladder[-1])
+    curves = []
+    for attack in attacks:
+        progress(f"{attack.name} learns", 0)
+        attack.fit(train.X, train.y)
+        progress(f"{attack.name} attacks", 1)
+        curves.append(_curve(guard, plan, attack, test, ladder, progress))
+    return Audit(
+        data=data,
+        n_train=train.n_users,
+        n_test=test.n_users,
+        budgets=ladder,
+        curves=tuple(curves),
+        telling=tuple(telling_items(train.X, train.y, data.m)),
+        plan=plan,
+        guard=guard,
+        example=_example(data, guard, plan),
+    )
+
+
+def steps_of(data: PublicData, attacks: Sequence[Attack]) -> int:
+    """How many steps `audit` reports to its progress callback."""
+    return 1 + len(attacks) * (1 + data.m)
+
+
+def _curve(
+    guard: AttriGuard,
+    plan: Plan,
+    attack: Attack,
+    test: PublicData,
+    ladder: tuple[float, ...],
+    progress: Callable[[str, int], None],
+) -> Curve:
+    def step(_: int) -> None:
+        progress(f"{attack.name} attacks", 1)
+
+    if guard.confidence != "auto":
+        return accuracy_over_budgets(plan, attack, test.y, ladder, progress=step)
+    # With an automatic confidence every budget has noise of its own.
+    parts = []
+    for budget in ladder:
+        parts.append(accuracy_over_budgets(guard.plan(test.X, budget=budget), attack, test.y, [budget]))
+        progress(f"{attack.name} attacks", test.m // len(ladder))
+    return Curve(
+        attack=attack.name,
+        budgets=ladder,
+        accuracy=tuple(part.accuracy[0] for part in parts),
+        expected_cost=tuple(part.expected_cost[0] for part in parts),
+        n_users=test.n_users,
+    )
+
+
+def split_for_audit(data: PublicData, seed: int | None) -> tuple[PublicData, PublicData]:
+    """Users who disclose the attribute, in two groups: one to learn from, one to attack."""
+    counts = np.bincount(data.y[data.disclosed], minlength=data.m)
+    rare = counts < FEWEST_PER_VALUE
+    if data.m < 2 or rare.any():
+        raise DataError(
+            f"{int(rare.sum())} of the {data.m} values of {data.attribute!r} have fewer than {FEWEST_PER_VALUE} users; "
+            "merge or drop the rare ones before auditing"
+        )
+    if data.test_mask is not None:
+        train, test = data.split()
+        return train.take(train.disclosed), test.take(test.disclosed)
+    known = data.take(data.disclosed)
+    share = 0.1 if known.n_users >= 5000 else 0.3
+    train, test = known.split(test_size=share, random_state=0 if seed is None else seed)
+    if np.unique(train.y).size < data.m or not test.n_users:
+        raise DataError(f"{known.n_users} users are too few to learn from some and to test on others")
+    return train, test
+
+
+def item_name(data: PublicData, column: int) -> str:
+    return str(data.items[column] if data.item_names is None else data.item_names[column])
+
+
+def _example(data: PublicData, guard: AttriGuard, plan: Plan) -> Example:
+    """A typical user: the one whose expected cost is the median."""
+    user = int(np.argsort(plan.expected_cost, kind="stable")[plan.X.shape[0] // 2])
+    row = plan.X[[user]]
+    had = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+
+    def shown(entry: float) -> str:
+        if entry == 0:
+            return "–"
+        return "like" if data.scale.is_likes else f"{float(data.scale.from_unit(entry)):g}"
+
+    rows = []
+    for i in np.argsort(-plan.probabilities[user], kind="stable")[:6]:
+        items, values = plan.edits.of(user, int(i))
+        changes = tuple(
+            Change(item_name(data, int(j)), shown(had.get(int(j), 0.0)), shown(float(v)))
+            for j, v in zip(items, values, strict=True)
+        )
+        rows.append((guard.values_[i], float(plan.probabilities[user, i]), changes))
+    return Example(rated=len(had), inferred=guard.values_[plan.inferred[user]], rows=tuple(rows))

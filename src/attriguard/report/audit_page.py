@@ -1,0 +1,204 @@
+"""The audit as a page that a privacy officer can read."""
+
+from __future__ import annotations
+
+from attriguard.evaluation.audit import Audit, Change
+from attriguard.noise.policy import POLICIES
+from attriguard.report.page import Figure, Page, Section, Table
+from attriguard.report.plots import Line, line_plot
+
+PLAIN_NAMES = {
+    "BA-A": "always the most frequent value",
+    "LR-A": "logistic regression",
+    "RF-A": "random forest",
+}
+
+LIMITS = (
+    "The figures are for attackers who do not know that the guard is used. One who knows it, protects users of his own "
+    "with the same guard and trains on those, gets back most of what he lost. Changing a few ratings misleads; it does "
+    "not erase what the other ratings say.",
+    "They are averages over users. A budget is an average, too: some users get more changes, some none.",
+    "The guard hides one attribute. What else the ratings say about a person, they still say.",
+    "Who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a secret key, so "
+    "that a user gets the same noise every time.",
+)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def summary(audit: Audit) -> str:
+    """What was found, in one breath."""
+    worst, guess = audit.worst_now, _baseline(audit)
+    return (
+        f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
+        f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}. With "
+        f"{worst.expected_cost[-1]:.1f} changed ratings a user on average, the same attacker is down to "
+        f"{100 * worst.accuracy[-1]:.0f} in 100."
+    )
+
+
+def audit_page(audit: Audit, *, title: str, source: str) -> Page:
+    return Page(
+        title=title,
+        lead=summary(audit),
+        sections=[_now(audit), _telling(audit), _budgets(audit), _example(audit), _limits(), _method(audit)],
+        facts=[
+            ("data", source),
+            (
+                "users",
+                f"{audit.data.n_users:,}, of which {audit.n_train:,} to learn from and {audit.n_test:,} to attack",
+            ),
+            ("ratings", f"{audit.data.X.nnz:,} of {audit.data.n_items:,} items, {audit.data.scale}"),
+            ("guard", f"{audit.guard.classifier}, {audit.guard.search}, {audit.guard.policy}"),
+        ],
+    )
+
+
+def _baseline(audit: Audit) -> float:
+    return next((c.accuracy[0] for c in audit.curves if c.attack == "BA-A"), 1 / audit.data.m)
+
+
+def _name(attack: str) -> str:
+    return f"{attack}: {PLAIN_NAMES[attack]}" if attack in PLAIN_NAMES else attack
+
+
+def _now(audit: Audit) -> Section:
+    guess = _baseline(audit)
+    rows = [
+        [
+            _name(curve.attack),
+            percent(curve.accuracy[0]),
+            f"± {percent(curve.margin()[0])}",
+            f"{curve.accuracy[0] / guess:.1f} ×" if guess else "–",
+        ]
+        for curve in audit.curves
+    ]
+    return Section(
+        title="What can be inferred now",
+        text=[
+            f"{audit.n_train:,} users stand for those who disclose “{audit.data.attribute}”: attackers learn here. "
+            f"{audit.n_test:,} others stand for those who keep it private. The table shows for how many of these an "
+            f"attacker names the right one of {audit.data.m} values."
+        ],
+        parts=[Table(["attacker", "right", "95 % interval", "against guessing"], rows, numeric=(1, 2, 3))],
+    )
+
+
+def _telling(audit: Audit) -> Section:
+    rows = [
+        [
+            audit.item_name(item.column),
+            audit.data.values[item.value],
+            f"{item.lift:.1f} ×",
+            f"{item.users:,}",
+            f"{1000 * item.bits:.1f}",
+        ]
+        for item in audit.telling
+    ]
+    return Section(
+        title="Which items give it away",
+        text=[
+            "Having rated one of these says most about a user. “Times as frequent” compares the value among those "
+            "who have rated the item with everybody. Items rated by fewer than ten users are not listed."
+        ],
+        parts=[
+            Table(
+                ["item", "points to", "times as frequent", "rated by", "information (millibits)"],
+                rows,
+                numeric=(2, 3, 4),
+            )
+        ],
+    )
+
+
+def _budgets(audit: Audit) -> Section:
+    lines = [
+        Line(curve.attack, curve.budgets, [100 * a for a in curve.accuracy], [100 * s for s in curve.margin()])
+        for curve in audit.curves
+        if curve.attack != "BA-A"
+    ]
+    plot = line_plot(
+        lines,
+        x_label="budget: changed ratings a user, on average",
+        y_label="users whose value is inferred (%)",
+        level=("guessing (BA-A)", 100 * _baseline(audit)),
+    )
+    rows = [
+        [f"{budget:g}", *(percent(curve.accuracy[k]) for curve in audit.curves), f"{cost:.2f}"]
+        for k, (budget, cost) in enumerate(zip(audit.budgets, audit.curves[0].expected_cost, strict=True))
+    ]
+    policy = POLICIES[audit.guard.policy]
+    return Section(
+        title="What each budget buys",
+        text=[
+            f"A budget is the number of ratings that may change, on average, for each user; here: {policy.meaning}. "
+            "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it. "
+            "It is not told the user's own value.",
+            *_notes(audit),
+        ],
+        parts=[
+            Figure(plot, "Users whose value an attacker infers, by budget. Bands: 95 % intervals."),
+            Table(
+                ["budget", *(curve.attack for curve in audit.curves), "changes made"],
+                rows,
+                numeric=range(len(audit.curves) + 2),
+            ),
+        ],
+    )
+
+
+def _notes(audit: Audit) -> list[str]:
+    plan = audit.plan
+    notes = []
+    extended = int(plan.extended.sum())
+    if extended:
+        notes.append(
+            f"For {percent(extended / plan.extended.size)} of all users and values the policy alone had no answer; "
+            "there it was extended to changes of any kind."
+        )
+    missing = int((~plan.success).sum())
+    if missing:
+        notes.append(f"{missing:,} combinations of user and value could not be reached and are never drawn.")
+    return notes
+
+
+def _example(audit: Audit) -> Section:
+    example = audit.example
+    rows = [
+        [value, percent(probability), "; ".join(_in_words(change) for change in changes) or "no change"]
+        for value, probability, changes in example.rows
+    ]
+    return Section(
+        title="What it does to one user",
+        text=[
+            f"A user with {example.rated} ratings, whose data points to {example.inferred}. With a budget of "
+            f"{audit.budgets[-1]:g} the guard draws one of these (the six most likely are shown):"
+        ],
+        parts=[Table(["then points to", "probability", "changes"], rows, numeric=(1,))],
+    )
+
+
+def _in_words(change: Change) -> str:
+    if change.before == "–":
+        return f"add {change.item} ({change.after})"
+    if change.after == "–":
+        return f"remove {change.item} (was {change.before})"
+    return f"{change.item}: {change.before} → {change.after}"
+
+
+def _limits() -> Section:
+    return Section(title="What this does not protect against", points=LIMITS, warning=True)
+
+
+def _method(audit: Audit) -> Section:
+    return Section(
+        title="How it was measured",
+        text=[
+            "Attackers and guard learn from the same training users and never see the test users. Each attacker "
+            "predicts on everything the guard could release; the figures weigh these predictions with the "
+            "probabilities of the guard's draw, so they are exact expectations and free of sampling noise. The "
+            "method is AttriGuard (Jia and Gong, USENIX Security 2018)."
+        ],
+    )

@@ -1,0 +1,67 @@
+"""One self-contained HTML page: no script, no network, readable on a phone and in print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from attriguard import __version__
+from attriguard.data.files import written_beside
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells are text; columns of numbers are named in ``numeric`` to be set flush right."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int] = ()
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing (SVG) and what it shows, for those who see it and those who do not."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    text: Sequence[str] = ()
+    parts: Sequence[Table | Figure] = ()
+    points: Sequence[str] = ()
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    title: str
+    lead: str
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+def render(page: Page) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("attriguard.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["drawing"] = lambda svg: Markup(svg[svg.index("<svg") :])  # our own plots, without the prolog
+    environment.tests["figure"] = lambda part: isinstance(part, Figure)
+    return environment.get_template("page.html").render(page=page, version=__version__)
+
+
+def write_page(page: Page, path: Path) -> None:
+    content = render(page).encode()
+    with written_beside(path) as file:
+        file.write(content)

@@ -1,0 +1,63 @@
+"""A plan as a table: every edit and its probability."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from attriguard.data.files import written_beside
+from attriguard.errors import DataError
+from attriguard.guard import AttriGuard
+from attriguard.plan import Plan
+
+
+def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
+    """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
+
+    A value without edits has one row without an item. The table shows what the guard could have done to whom: it is for
+    the one who releases, not for the public.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.suffix.lower() != ".parquet":
+        raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
+    edits, m = plan.edits, plan.edits.m
+    lengths = np.diff(edits.indptr)
+    rows = np.repeat(np.arange(lengths.size), np.maximum(lengths, 1))  # the (user, value) pair of every row
+    filled = np.repeat(lengths > 0, np.maximum(lengths, 1))
+    user, value = rows // m, rows % m
+    columns = np.zeros(rows.size, dtype=np.int64)
+    after = np.zeros(rows.size, dtype=np.float32)
+    columns[filled], after[filled] = edits.items, edits.values
+    before = np.zeros(rows.size, dtype=np.float32)
+    before[filled] = np.asarray(plan.X[user[filled], columns[filled]]).ravel()
+    items = guard.items_ if guard.items_ is not None else np.arange(guard.n_features_in_)
+    scale = guard.scale
+
+    def raw(entry: np.ndarray) -> pa.Array:
+        shown = entry.astype(np.float64) if scale is None else scale.from_unit(entry)
+        return pa.array(shown, mask=~filled | (entry == 0))
+
+    table = pa.table(
+        {
+            "user": pa.array(plan.users[user].tolist()),
+            "value": pa.DictionaryArray.from_arrays(pa.array(value.astype(np.int32)), pa.array(list(guard.values_))),
+            "probability": plan.probabilities[user, value],
+            "cost": pa.array(edits.cost[user, value], mask=~edits.success[user, value]),
+            "reached": edits.success[user, value],
+            "beyond_policy": edits.extended[user, value],
+            "item": pa.array(items[columns].tolist()) if filled.all() else _masked(items[columns], filled),
+            "before": raw(before),
+            "after": raw(after),
+        }
+    )
+    with written_beside(path) as file:
+        pq.write_table(table, file)
+
+
+def _masked(items: np.ndarray, filled: np.ndarray) -> object:
+    import pyarrow as pa
+
+    return pa.array([item if there else None for item, there in zip(items.tolist(), filled, strict=True)])

@@ -1,0 +1,122 @@
+"""``audit`` and ``demo``: the numbers, the page, and what it must not show."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+import attriguard as ag
+
+
+class Outline(HTMLParser):
+    """Headings and addresses of a page; fails on tags that are not closed."""
+
+    VOID = ("meta", "link", "br", "img", "path", "use", "line")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.headings, self.addresses, self.tags = [], [], [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href") and value]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("h1", "h2"):
+            self.headings.append(data)
+
+
+@pytest.fixture(scope="module")
+def audited(files, shell, tmp_path_factory):
+    page = tmp_path_factory.mktemp("audit") / "city.html"
+    done = shell(
+        "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city",
+        "--output", page, "--budgets", "1,4", "--seed", 0, "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), page.read_text()
+
+
+def test_the_numbers(audited):
+    record, _ = audited
+    assert record["budgets"] == [0, 1, 4]
+    for attack in ("LR-A", "RF-A"):
+        now, one, four = record["accuracy"][attack]
+        assert now > record["accuracy"]["BA-A"][0] + 0.1
+        assert now > one > four
+    assert len(set(record["accuracy"]["BA-A"])) == 1
+    assert record["expected_cost"][0] == 0
+    assert record["expected_cost"][1] <= 1
+    assert record["training_users"] + record["test_users"] == 300
+    assert record["telling_items"][0]["times_as_frequent"] > 1
+
+
+def test_the_page_is_whole_and_needs_nothing_from_outside(audited):
+    _, page = audited
+    outline = Outline()
+    outline.feed(page)
+    assert outline.open == []
+    assert "script" not in outline.tags
+    assert all(address.startswith(("#", "data:")) for address in outline.addresses)
+    assert "What this does not protect against" in outline.headings
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
+        "http://creativecommons.org", ""
+    )
+
+
+def test_the_page_names_no_user(audited):
+    _, page = audited
+    assert not any(f"u{u:03d}" in page for u in range(300))
+
+
+def test_rare_values_and_bad_options_are_refused(files, cli, tmp_path):
+    users = (files / "users.csv").read_text().splitlines()
+    users[1] = users[1].split(",")[0] + ",Only Here,30"
+    (tmp_path / "users.csv").write_text("\n".join(users))
+    common = ["audit", files / "ratings.csv", "--output", tmp_path / "a.html", "--attribute", "city"]
+    code, _, err = cli(*common, "--attributes", tmp_path / "users.csv")
+    assert (code, "fewer than 2 users" in err) == (2, True)
+    for option, message in (
+        (["--attacks", "XX-A"], "known: BA-A, LR-A"),
+        (["--budgets", "3,2"], "must rise"),
+        (["--budgets", "-1"], "finite numbers"),
+        (["--budgets", "x"], "numbers with commas"),
+        (["--dataset", "twin"], "not both"),
+    ):
+        code, _, err = cli(*common, "--attributes", files / "users.csv", *option)
+        assert code == 2, option
+        assert message in err
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
+    code, out, err = cli(
+        "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city",
+        "--output", tmp_path / "a.html", "--budgets", "1,8", "--attacks", "LR-A", "--confidence", "auto", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    record = json.loads(out)
+    assert record["expected_cost"][2] > 2
+    assert record["expected_cost"][1] <= 1
+
+
+def test_demo(monkeypatch, cli, tmp_path):
+    small = ag.load_dataset("twin", n_users=400, n_items=150, n_values=4)
+    monkeypatch.setattr("attriguard.data.datasets.load_dataset", lambda name: small)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = cli("demo")
+    assert code == 0, err
+    assert "RF-A" in out
+    assert str(tmp_path / "attriguard-demo.html") in out.replace("\n", "")
+    assert (tmp_path / "attriguard-demo.html").stat().st_size > 10_000

@@ -1,0 +1,92 @@
+"""Guards on disk: what comes back is what was saved, and nothing else is read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+from sklearn.linear_model import LogisticRegression
+
+import attriguard as ag
+from attriguard.errors import DataError, GuardFileError
+from attriguard.storage import HEADER, guard_metadata, save_guard
+
+
+def same_plan(one, two):
+    return (one.edits.items == two.edits.items).all() and (one.probabilities == two.probabilities).all()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"policy": "add_new", "search": "panda", "target": "uniform", "budget": 2.5, "confidence": "auto"},
+        {"target": [0.1, 0.2, 0.3, 0.4], "scale": (1, 5, 1), "step": 0.4, "cost": "l2", "maxiter": 50},
+        {"classifier": LogisticRegression(C=2.0), "locked": [3, 5], "additions": [1, 2, 3, 4, 5, 6, 7, 8]},
+        {"additions": {1: 2, 2: 3, 9: 5}, "scale": (1, 5, 1), "policy": "add_new"},
+    ],
+)
+def test_a_guard_comes_back_as_it_was(tmp_path, small_twin, parameters):
+    train, test = small_twin.split()
+    guard = ag.AttriGuard(**parameters).fit(train.X, train.y, items=train.items, values=train.values)
+    guard.save(tmp_path / "city.guard")
+    loaded = ag.load_guard(tmp_path / "city.guard")
+    assert same_plan(guard.plan(test.X), loaded.plan(test.X))
+    assert loaded.values_ == guard.values_
+    assert loaded.items_.tolist() == guard.items_.tolist()
+    for name in ("policy", "search", "budget", "step", "confidence", "cost", "maxiter", "locked", "additions"):
+        assert getattr(loaded, name) == getattr(guard, name)
+    assert [file.name for file in tmp_path.iterdir()] == ["city.guard"]
+
+
+def test_metadata_travels_with_the_guard(tmp_path, small_guard):
+    save_guard(small_guard, tmp_path / "a.guard", metadata={"attribute": "city"})
+    assert guard_metadata(tmp_path / "a.guard") == {"attribute": "city"}
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    with pytest.raises(DataError, match="no file"):
+        ag.load_guard(tmp_path / "none.guard")
+    with pytest.raises(DataError, match="folder"):
+        ag.load_guard(tmp_path)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "x.guard"
+    path.write_text("user,item,rating\n1,2,3\n")
+    with pytest.raises(GuardFileError, match="not a guard"):
+        ag.load_guard(path)
+    save_file({"coef": np.zeros((2, 2))}, path)
+    with pytest.raises(GuardFileError, match="but not a guard"):
+        ag.load_guard(path)
+    save_file({"coef": np.zeros((2, 2))}, path, metadata={HEADER: "{not json"})
+    with pytest.raises(GuardFileError, match="damaged"):
+        ag.load_guard(path)
+    header = {"format": "attriguard guard", "format_version": 99}
+    save_file({"coef": np.zeros((2, 2))}, path, metadata={HEADER: json.dumps(header)})
+    with pytest.raises(GuardFileError, match="format 99"):
+        ag.load_guard(path)
+    header["format_version"] = 1
+    save_file({"coef": np.zeros((2, 2))}, path, metadata={HEADER: json.dumps(header)})
+    with pytest.raises(GuardFileError, match="do not fit together"):
+        ag.load_guard(path)
+
+
+@given(data=st.data())
+def test_damaged_files_are_refused_or_harmless(tmp_path_factory, small_guard, data):
+    folder = tmp_path_factory.mktemp("damaged")
+    small_guard.save(folder / "g")
+    content = bytearray((folder / "g").read_bytes())
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(0, len(content) - 1))]
+    else:
+        place = data.draw(st.integers(0, min(len(content), 4000) - 1))
+        content[place] ^= 1 << data.draw(st.integers(0, 7))
+    (folder / "g").write_bytes(content)
+    with contextlib.suppress(DataError):
+        ag.load_guard(folder / "g")
