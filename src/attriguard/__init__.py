@@ -21,7 +21,7 @@ _EXPORTS = {
     "solve_mechanism": "attriguard.mechanism.solver",
     "write_release": "attriguard.data.release",
 }
-_MODULES = ("errors",)
+_MODULES = ("attacks", "errors")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -39,6 +39,14 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from attriguard import attacks as attacks
     from attriguard import errors as errors
+    from attriguard.data.datasets import load_dataset as load_dataset
     from attriguard.data.public_data import PublicData as PublicData
+    from attriguard.data.ratings import read_ratings as read_ratings
+    from attriguard.data.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.guard import AttriGuard as AttriGuard
+    from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
+    from attriguard.plan import Plan as Plan
+    from attriguard.storage import load_guard as load_guard

@@ -33,11 +33,13 @@ class Attack(ABC):
         """(n, m): how sure the attack is of each of ``classes_``."""
         if not hasattr(self, "classes_"):
             raise NotFittedError(f"{self.name} has not been trained yet: call fit(X, y) first")
-        return self._predict_proba(check_matrix(X, n_items=self.n_items_))
+        sure = np.asarray(self._predict_proba(check_matrix(X, n_items=self.n_items_)), dtype=np.float64)
+        return sure / sure.sum(axis=1, keepdims=True)
 
     def predict(self, X: csr_array) -> NDArray[Any]:
         """The value the attack infers for every user."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        sure = self.predict_proba(X)
+        return self.classes_[np.argmax(sure, axis=1)]
 
     @abstractmethod
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
@@ -45,4 +47,4 @@ class Attack(ABC):
 
     @abstractmethod
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
-        """(n, m) probabilities."""
+        """(n, m) probabilities, up to a factor a row."""

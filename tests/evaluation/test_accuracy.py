@@ -1,0 +1,41 @@
+"""The expected accuracy is what sampling would give, without its noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import attriguard as ag
+from attriguard.errors import DataError, ParameterError
+from attriguard.evaluation.accuracy import accuracy_over_budgets
+
+
+@pytest.fixture(scope="module")
+def attack(small_twin):
+    return ag.attacks.get("LR-A").fit(small_twin.train.X, small_twin.train.y)
+
+
+def test_budget_0_is_the_accuracy_without_a_guard(small_twin, small_guard, attack):
+    test = small_twin.test
+    curve = accuracy_over_budgets(small_guard.plan(test.X), attack, test.y, [0, 1, 3])
+    assert curve.accuracy[0] == pytest.approx((attack.predict(test.X) == test.y).mean())
+    assert curve.expected_cost[0] == 0
+    assert curve.expected_cost[1] <= 1
+
+
+def test_the_expectation_is_the_mean_of_many_releases(small_twin, small_guard, attack):
+    test = small_twin.test
+    plan = small_guard.plan(test.X, budget=1.5)
+    expected = accuracy_over_budgets(plan, attack, test.y, [1.5]).accuracy[0]
+    rng = np.random.default_rng(0)
+    sampled = [(attack.predict(plan.release(rng)) == test.y).mean() for _ in range(150)]
+    assert abs(np.mean(sampled) - expected) < 4 * np.std(sampled) / np.sqrt(150)
+
+
+def test_bad_budgets_and_labels_are_named(small_twin, small_guard, attack):
+    plan = small_guard.plan(small_twin.test.X)
+    for budgets in ([], [2, 1], [1, 1], [-1], [float("nan")]):
+        with pytest.raises(ParameterError, match="budgets"):
+            accuracy_over_budgets(plan, attack, small_twin.test.y, budgets)
+    with pytest.raises(DataError, match="one value for each"):
+        accuracy_over_budgets(plan, attack, [1, 2], [1])
