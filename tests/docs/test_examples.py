@@ -1,4 +1,4 @@
-"""Every example in README.md and docs/ runs: Python blocks in one namespace a page, commands as a shell would read them."""
+"""Every example in README.md and docs/ runs: Python blocks in one namespace a page, commands as a shell reads them."""
 
 from __future__ import annotations
 
