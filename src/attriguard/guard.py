@@ -13,11 +13,11 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_labels, check_matrix
 from attriguard.classifiers.base import Classifier, infer
-from attriguard.classifiers.linear import fit_linear
+from attriguard.classifiers.factory import fit_classifier
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import DataError, NotFittedError
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import COSTS, Rules, make_rules
+from attriguard.noise.base import COSTS, Progress, Rules, make_rules
 from attriguard.noise.confidence import check_confidence, fitting_confidence
 from attriguard.noise.edits import Edits
 from attriguard.noise.items import additions_array, locked_columns
@@ -37,7 +37,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     ----------
     classifier
         What the guard learns to find telling entries: "lr" (multinomial logistic regression, LR-D), "lr-ova"
-        (one-vs-all, as printed in the paper), or a linear classifier of scikit-learn.
+        (one-vs-all, as printed in the paper), a linear classifier of scikit-learn, "nn" (the paper's NN-D), a
+        ``NetworkClassifier`` with options of your own, or a trained ``torch.nn.Module`` (``fit`` only checks it).
     search
         Phase I: "margin", "panda" (the paper's) or "exact".
     policy
@@ -51,7 +52,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     scale
         The rating scale; entries then stay on its grid. A RatingScale, (lowest, highest, step), or None.
     maxiter
-        The limit on Algorithm 1's iterations; None: until nothing more can be gained.
+        The limit on Algorithm 1's iterations; None: until nothing more can be gained (on a network: 100).
     confidence
         κ: go on until the value leads by κ; "auto" spends what the budget leaves over on it, user by user.
     cost
@@ -96,11 +97,21 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         self.additions = additions
         self.random_state = random_state
 
-    def fit(self, X: csr_array, y: ArrayLike, *, items: ArrayLike | None = None, values: Any = None) -> AttriGuard:
+    def fit(
+        self,
+        X: csr_array,
+        y: ArrayLike,
+        *,
+        items: ArrayLike | None = None,
+        values: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> AttriGuard:
         """Learn from users who disclose the attribute: ``y`` holds their values, -1 for those who do not.
 
         ``items`` (ids of the columns) and ``values`` (names of the values, where y holds codes) are kept with the
-        guard and saved with it.
+        guard and saved with it. ``checkpoint``: a file where the training of a network stands after each epoch; a fit
+        with the same file goes on from there. ``progress`` is called with what is going on and the steps done.
         """
         X = check_matrix(X)
         ids = None if items is None else np.asarray(items)
@@ -112,7 +123,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         counts = np.bincount(codes[disclosed], minlength=classes.size)
         make_target(self.target, counts)
         names = _names_of(classes, values)
-        self.classifier_: Classifier = fit_linear(self.classifier, X[disclosed], codes[disclosed])
+        self.classifier_: Classifier = fit_classifier(
+            self.classifier, X[disclosed], codes[disclosed], checkpoint=checkpoint, progress=progress
+        )
         self.classes_ = classes
         self.counts_ = counts
         self.values_ = names
@@ -158,11 +171,13 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
         users: ArrayLike | None = None,
+        progress: Progress | None = None,
     ) -> Plan:
         """Both phases, nothing drawn yet. It is not told any user's attribute.
 
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
-        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given).
+        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given). ``progress`` is
+        called with what is going on and how many more users are done, where that takes long.
         """
         self._check_fitted()
         X = check_matrix(X, n_items=self.n_features_in_)
@@ -176,7 +191,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         search = get_search(self.search)
 
         def find(kappa: ArrayLike) -> Edits:
-            return search.find(self.classifier_, X, rules, confidence=kappa, cost=self.cost, locked=locked)
+            return search.find(
+                self.classifier_, X, rules, confidence=kappa, cost=self.cost, locked=locked, progress=progress
+            )
 
         kappa = check_confidence(self.confidence)
         edits = find(fitting_confidence(find, target, budgets) if kappa is None else kappa)

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard import __version__
-from attriguard.classifiers.base import linear_parts
+from attriguard.classifiers.base import Classifier, linear_parts
+from attriguard.classifiers.checkpoint import write_tensors
+from attriguard.classifiers.factory import KINDS
 from attriguard.classifiers.linear import LinearClassifier
-from attriguard.data.files import check_file, written_beside
+from attriguard.classifiers.network import NetworkClassifier
+from attriguard.data.files import check_file
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import AttriGuardError, GuardFileError
+from attriguard.errors import AttriGuardError, GuardFileError, ParameterError
 from attriguard.noise.base import NoiseSearch
 
 if TYPE_CHECKING:
@@ -25,21 +28,23 @@ if TYPE_CHECKING:
 FORMAT = "attriguard guard"
 FORMAT_VERSION = 1
 HEADER = "attriguard"
+# Kinds of classifiers in a file; the oldest files do not name theirs, which is linear.
+LINEAR, NETWORK = "linear", "network"
 # Parameters that are plain JSON as they are.
 PLAIN = ("search", "policy", "budget", "step", "maxiter", "confidence", "cost")
 
 
 def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
     """Write a fitted guard; ``metadata`` is kept with it (JSON)."""
-    from safetensors.numpy import save
-
     scale = None if guard.scale is None else check_scale(guard.scale)
-    weights, intercept = linear_parts(guard.classifier_)
+    kind, tensors = _classifier_parts(guard.classifier_)
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "attriguard_version": __version__,
         "classifier": guard.classifier if isinstance(guard.classifier, str) else type(guard.classifier).__name__,
+        "classifier_kind": kind,
+        "classifier_options": _options(guard.classifier),
         "parameters": {name: _plain(getattr(guard, name)) for name in PLAIN},
         "scale": None if scale is None else [scale.lowest, scale.highest, scale.step],
         "target": guard.target if isinstance(guard.target, str) else None,
@@ -51,14 +56,28 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
         "additions": _pairs(guard.additions),
         "metadata": metadata or {},
     }
-    tensors = {
-        "coef": np.ascontiguousarray(weights.T),
-        "intercept": intercept,
-        "target": guard.target_,
-    }
-    content = save(tensors, metadata={HEADER: json.dumps(header)})
-    with written_beside(Path(path)) as file:
-        file.write(content)
+    write_tensors({**tensors, "target": guard.target_}, Path(path), {HEADER: json.dumps(header)})
+
+
+def _classifier_parts(classifier: Any) -> tuple[str, dict[str, NDArray[Any]]]:
+    """The kind of a fitted classifier, and its weights."""
+    if isinstance(classifier, NetworkClassifier):
+        return NETWORK, classifier.weights.parts
+    if not classifier.is_linear:
+        raise ParameterError(
+            "a guard with a torch module of your own cannot be saved: a file holds weights, not code; "
+            "save the module's state_dict, and fit the guard again with the module"
+        )
+    weights, intercept = linear_parts(classifier)
+    return LINEAR, {"coef": np.ascontiguousarray(weights.T), "intercept": intercept}
+
+
+def _options(classifier: Any) -> dict[str, Any] | None:
+    """The options of a network that was given as such; a generator as a seed has no place in a file."""
+    if not isinstance(classifier, NetworkClassifier):
+        return None
+    options = {name: _plain(value) for name, value in classifier.get_params().items()}
+    return options | {"random_state": options["random_state"] if isinstance(options["random_state"], int) else None}
 
 
 def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
@@ -96,14 +115,13 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriGuard:
-    from attriguard.classifiers.linear import KINDS
     from attriguard.guard import AttriGuard
 
-    classifier = LinearClassifier(tensors["coef"], tensors["intercept"])
-    m, n_items = classifier.coef_.shape
-    additions = header["additions"]
+    classifier, m, n_items = _rebuild_classifier(header, tensors)
+    options, additions = header.get("classifier_options"), header["additions"]
+    given: Any = header["classifier"] if header["classifier"] in KINDS else classifier
     guard = AttriGuard(
-        header["classifier"] if header["classifier"] in KINDS else classifier,
+        given if options is None else NetworkClassifier(**options),
         target=header["target"] or tensors["target"],
         scale=None if header["scale"] is None else RatingScale(*header["scale"]),
         locked=header["locked"],
@@ -122,6 +140,15 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriG
         raise ValueError("items and weights of different sizes")
     guard.check_parameters()
     return guard
+
+
+def _rebuild_classifier(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> tuple[Classifier, int, int]:
+    """The classifier, and for how many values and items it is."""
+    if header.get("classifier_kind", LINEAR) == NETWORK:
+        network = NetworkClassifier.from_weights(*(tensors[name] for name in ("W1", "b1", "W2", "b2")))
+        return network, network.m, network.n_items
+    linear = LinearClassifier(tensors["coef"], tensors["intercept"])
+    return linear, *linear.coef_.shape
 
 
 def _pairs(additions: Any) -> list[Any] | None:

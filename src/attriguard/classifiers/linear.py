@@ -81,8 +81,8 @@ def as_linear(model: Any, *, m: int) -> LinearClassifier:
         coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     else:
         raise ParameterError(
-            f"classifier must be 'lr', 'lr-ova' or a linear classifier of scikit-learn (with coef_ and "
-            f"intercept_), got {type(model).__name__}"
+            "classifier must be 'lr', 'lr-ova', 'nn', a NetworkClassifier, a torch.nn.Module or a linear classifier of "
+            f"scikit-learn (with coef_ and intercept_), got {type(model).__name__}"
         )
     coef = coef.toarray() if hasattr(coef, "toarray") else coef
     if m == 2 and coef.shape[0] == 1:

@@ -5,7 +5,8 @@ They say what the kernels must compute, to the last bit; the tests compare the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,48 @@ def _infers(scores: NDArray[np.float64], i: int, kappa: float) -> bool:
     return int(np.argmax(scores)) == i
 
 
+def best_move(
+    start: NDArray[np.float64],
+    now: NDArray[np.float64],
+    way: NDArray[np.int8],
+    gradient: NDArray[np.float64],
+    fixed: NDArray[np.bool_],
+    rules: Rules,
+) -> tuple[int, float] | None:
+    """The entry that gains most and what it becomes; None where nothing is left to gain. `way` is kept up to date."""
+    old, new = start != 0, start == 0
+    inc = np.full(start.size, -np.inf)
+    dec = np.full(start.size, -np.inf)
+    if rules.modify:
+        can = old & ~fixed
+        rise, fall = can & (now < 1) & (way >= 0), can & (now > 0) & (way <= 0)
+        inc[rise] = (1 - now[rise]) * gradient[rise]
+        dec[fall] = -now[fall] * gradient[fall]
+    if rules.add:
+        fresh = new & ~fixed & (rules.upper > 0) & (way == 0)
+        again = new & (way == 1) & (now < 1) & (not rules.jump)
+        inc[fresh] = rules.upper[fresh] * gradient[fresh]
+        inc[again] = (1 - now[again]) * gradient[again] if rules.modify else gradient[again]
+    e_inc, e_dec = int(np.argmax(inc)), int(np.argmax(dec))
+    best = max(inc[e_inc], dec[e_dec])
+    if best == -np.inf or (best <= 0 and (rules.modify or rules.margin)):
+        return None
+    if inc[e_inc] >= dec[e_dec]:
+        way[e_inc] = 1
+        if new[e_inc] and rules.jump:
+            return e_inc, float(rules.upper[e_inc])
+        return e_inc, _moved(now[e_inc], min(1.0, now[e_inc] + rules.step), rules.levels)
+    way[e_dec] = -1
+    return e_dec, _moved(now[e_dec], max(0.0, now[e_dec] - rules.step), rules.levels)
+
+
+def rival_of(scores: NDArray[np.float64], i: int) -> int:
+    """The value that leads C_i or follows it closest."""
+    rivals = scores.copy()
+    rivals[i] = -np.inf
+    return int(np.argmax(rivals))
+
+
 def _run(
     x: NDArray[np.float32],
     W: NDArray[np.float64],
@@ -62,43 +105,37 @@ def _run(
         scores += start[j] * W[j]
     taken = 0
     while not _infers(scores, i, rules.kappa):
-        if taken > rules.max_steps:
+        gradient = W[:, i] - (W[:, rival_of(scores, i)] if rules.margin else 0.0)
+        move = best_move(start, now, way, gradient, fixed, rules) if taken <= rules.max_steps else None
+        if move is None:
             return None
-        gradient = W[:, i].copy()
-        if rules.margin:
-            rivals = scores.copy()
-            rivals[i] = -np.inf
-            gradient -= W[:, int(np.argmax(rivals))]
-        old, new = start != 0, start == 0
-        inc = np.full(x.size, -np.inf)
-        dec = np.full(x.size, -np.inf)
-        if rules.modify:
-            can = old & ~fixed
-            rise, fall = can & (now < 1) & (way >= 0), can & (now > 0) & (way <= 0)
-            inc[rise] = (1 - now[rise]) * gradient[rise]
-            dec[fall] = -now[fall] * gradient[fall]
-        if rules.add:
-            fresh = new & ~fixed & (rules.upper > 0) & (way == 0)
-            again = new & (way == 1) & (now < 1) & (not rules.jump)
-            inc[fresh] = rules.upper[fresh] * gradient[fresh]
-            inc[again] = (1 - now[again]) * gradient[again] if rules.modify else gradient[again]
-        e_inc, e_dec = int(np.argmax(inc)), int(np.argmax(dec))
-        best = max(inc[e_inc], dec[e_dec])
-        if best == -np.inf or (best <= 0 and (rules.modify or rules.margin)):
-            return None
-        if inc[e_inc] >= dec[e_dec]:
-            entry = e_inc
-            if new[entry] and rules.jump:
-                after = rules.upper[entry]
-            else:
-                after = _moved(now[entry], min(1.0, now[entry] + rules.step), rules.levels)
-            way[entry] = 1
-        else:
-            entry = e_dec
-            after = _moved(now[entry], max(0.0, now[entry] - rules.step), rules.levels)
-            way[entry] = -1
+        entry, after = move
         scores += (after - now[entry]) * W[entry]
         now[entry] = after
+        taken += 1
+    return now
+
+
+def run_on(
+    x: NDArray[np.float32],
+    decide: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    slope: Callable[[NDArray[np.float64], int, int], NDArray[np.float64]],
+    i: int,
+    fixed: NDArray[np.bool_],
+    rules: Rules,
+) -> NDArray[np.float64] | None:
+    """Algorithm 1 on any differentiable classifier, everything computed anew in every step.
+
+    `decide(x)` gives C_1 … C_m, `slope(x, i, k)` the gradient of C_i − C_k (of C_i for k = -1).
+    """
+    start = x.astype(np.float64)
+    now, way, taken = start.copy(), np.zeros(x.size, dtype=np.int8), 0
+    while not _infers(scores := decide(now), i, rules.kappa):
+        gradient = slope(now, i, rival_of(scores, i) if rules.margin else -1)
+        move = best_move(start, now, way, gradient, fixed, rules) if taken <= rules.max_steps else None
+        if move is None:
+            return None
+        now[move[0]] = move[1]
         taken += 1
     return now
 
@@ -113,16 +150,21 @@ def greedy_search(
     rules: Rules,
 ) -> tuple[NDArray[np.float64] | None, bool]:
     """What a user's data becomes on the way to value i (None: not reached), and whether the policy was extended."""
-    from dataclasses import replace
+    return attempts(rules, lambda attempt: _run(x, W, b, i, fixed, attempt))
 
-    attempts = [rules]
+
+def attempts(
+    rules: Rules, run: Callable[[Rules], NDArray[np.float64] | None]
+) -> tuple[NDArray[np.float64] | None, bool]:
+    """The policy asked for, then Modify_Add; on each the search asked for, then C_i alone."""
+    policies = [rules]
     if rules.extend and not (rules.modify and rules.add):
-        attempts.append(replace(rules, modify=True, add=True))
-    for attempt in attempts:
+        policies.append(replace(rules, modify=True, add=True))
+    for policy in policies:
         for margin in (True, False) if rules.margin else (False,):
-            found = _run(x, W, b, i, fixed, replace(attempt, margin=margin))
+            found = run(replace(policy, margin=margin))
             if found is not None:
-                return found, attempt is not rules
+                return found, policy is not rules
     return None, False
 
 

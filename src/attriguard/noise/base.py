@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +18,11 @@ from attriguard.noise.edits import Edits
 from attriguard.noise.policy import Policy
 
 COSTS = ("l0", "l2")
+Progress = Callable[[str, int], None]
 # What `Rules.upper` says of an item that nobody's data may change.
 LOCKED = -1.0
+# What `Rules.max_steps` says where maxiter is None.
+NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,7 +64,7 @@ def make_rules(
         policy=policy,
         step=step,
         levels=levels,
-        max_steps=np.iinfo(np.int64).max if maxiter is None else int(maxiter),
+        max_steps=NO_LIMIT if maxiter is None else int(maxiter),
         upper=upper,
         jump=additions is not None,
     )
@@ -81,15 +85,19 @@ class NoiseSearch(ABC):
         confidence: ArrayLike = 0.0,
         cost: str = "l0",
         locked: Any = None,
+        progress: Progress | None = None,
     ) -> Edits:
-        """Search for all users; ``confidence`` κ is one number or one a user, ``locked`` marks items user by user."""
+        """Search for all users; ``confidence`` κ is one number or one a user, ``locked`` marks items user by user.
+
+        ``progress`` is called with what is going on and how many more users are done, where that takes long.
+        """
         check_choice(cost, COSTS, name="cost")
         X = check_matrix(X, n_items=rules.n_items)
         kappa = np.asarray(confidence, dtype=np.float64)
         if not np.isfinite(kappa).all() or (kappa < 0).any():
             raise ParameterError("confidence must be a finite number, 0 or more")
         kappa = np.array(np.broadcast_to(kappa, (X.shape[0],)))
-        edits = self._find(classifier, X, rules, kappa, check_locked(locked, X))
+        edits = self._find(classifier, X, rules, kappa, check_locked(locked, X), progress)
         return edits.with_cost(cost, X)
 
     @abstractmethod
@@ -100,6 +108,7 @@ class NoiseSearch(ABC):
         rules: Rules,
         kappa: NDArray[np.float64],
         locked: csr_array,
+        progress: Progress | None = None,
     ) -> Edits:
         """The edits, sorted by item, L0 cost; X is canonical, locked a pattern of the same shape."""
 

@@ -8,12 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.kernels.rows import rows_of as rows_of
 from attriguard.kernels.threads import over_users
-
-
-def rows_of(X: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """The three arrays of a checked CSR matrix, as the kernels take them."""
-    return X.indptr.astype(np.int64, copy=False), X.indices, X.data
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
 from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch, Progress, Rules
 from attriguard.noise.edits import Edits
 from attriguard.noise.greedy import Margin
 from attriguard.noise.policy import POLICIES
@@ -72,6 +72,7 @@ class Exact(NoiseSearch):
         rules: Rules,
         kappa: NDArray[np.float64],
         locked: csr_array,
+        progress: Progress | None = None,
     ) -> Edits:
         W, b = linear_parts(classifier)
         n, m = X.shape[0], W.shape[1]
@@ -91,6 +92,8 @@ class Exact(NoiseSearch):
                     extended[u, i] = found.edits is not None
                 success[u, i], bound[u, i] = found.edits is not None, found.bound
                 parts.append(found.edits or (np.empty(0, np.int64), np.empty(0)))
+            if progress is not None:
+                progress("Phase I", 1)
         lengths = np.array([items.size for items, _ in parts], dtype=np.int64)
         return Edits(
             indptr=np.concatenate([[0], np.cumsum(lengths)]),

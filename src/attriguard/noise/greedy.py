@@ -18,10 +18,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.classifiers.base import Classifier, linear_parts
+from attriguard.classifiers.module import ModuleClassifier
+from attriguard.classifiers.network import NetworkClassifier
+from attriguard.errors import ParameterError
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch, Progress, Rules
 from attriguard.noise.candidates import classifier_candidates
 from attriguard.noise.edits import Edits, rows_of
+from attriguard.noise.pairs import Engine, search_pairs
 
 # Edits a (user, value) that the first buffer of a range of users has room for.
 EDITS_A_PAIR = 4
@@ -33,6 +37,28 @@ class GreedySearch(NoiseSearch):
     on_margin: ClassVar[bool]
 
     def _find(
+        self,
+        classifier: Classifier,
+        X: csr_array,
+        rules: Rules,
+        kappa: NDArray[np.float64],
+        locked: csr_array,
+        progress: Progress | None = None,
+    ) -> Edits:
+        if classifier.is_linear:
+            return self._find_linear(classifier, X, rules, kappa, locked)
+        return search_pairs(
+            engine_of(classifier),
+            X,
+            rules,
+            kappa,
+            locked,
+            m=classifier.m,
+            margin=self.on_margin,
+            progress=progress,
+        )
+
+    def _find_linear(
         self,
         classifier: Classifier,
         X: csr_array,
@@ -79,6 +105,21 @@ class GreedySearch(NoiseSearch):
             success=(flags & REACHED).astype(np.bool_),
             extended=(flags & EXTENDED).astype(np.bool_),
         )
+
+
+def engine_of(classifier: Classifier) -> Engine:
+    """How a classifier that is not linear gives its gradients."""
+    if isinstance(classifier, NetworkClassifier):
+        from attriguard.noise.hidden_layer import HiddenLayer
+
+        return HiddenLayer(classifier)
+    if isinstance(classifier, ModuleClassifier):
+        from attriguard.noise.autograd import Autograd
+
+        return Autograd(classifier)
+    raise ParameterError(
+        f"this search needs a linear classifier, a network or a torch.nn.Module, got {type(classifier).__name__}"
+    )
 
 
 class Panda(GreedySearch):

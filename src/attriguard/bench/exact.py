@@ -1,0 +1,42 @@
+"""How far the greedy searches are from the smallest noise there is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attriguard.bench.measure import Figure
+from attriguard.data.public_data import PublicData
+
+TIME_LIMIT = 10.0  # seconds a (user, value)
+
+
+def run(data: PublicData, *, users: int = 4, seed: int = 0) -> list[Figure]:
+    """Mean L0 of `panda` and `margin` as a share of the exact minimum's, on all values of a few random users."""
+    from attriguard.guard import AttriGuard
+    from attriguard.noise.exact import Exact
+
+    train, test = data.split()
+    guard = AttriGuard(scale=data.scale).fit(train.X, train.y)
+    X = test.X[np.sort(np.random.default_rng(seed).choice(test.n_users, users, replace=False))]
+    exact = guard.set_params(search=Exact(TIME_LIMIT)).plan(X)
+    proven = exact.edits.bound == exact.cost if exact.edits.bound is not None else np.zeros_like(exact.success)
+    figures = []
+    for name in ("panda", "margin"):
+        cost = guard.set_params(search=name).plan(X).cost
+        details = {
+            "mean_l0": float(cost.mean()),
+            "mean_l0_exact": float(exact.cost.mean()),
+            "pairs": int(cost.size),
+            "proven_optimal": float(proven.mean()),
+        }
+        figures.append(
+            Figure(
+                f"noise of {name} against the smallest",
+                details["mean_l0"] / details["mean_l0_exact"],
+                "of its mean L0",
+                None,
+                1.25,
+                details,
+            )
+        )
+    return figures

@@ -1,0 +1,226 @@
+"""A network with one hidden layer: the paper's NN-A and NN-D, trained on sparse rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+
+from attriguard._checks import check_number
+from attriguard.classifiers.memory import check_fits
+from attriguard.errors import DataError, NotFittedError, ParameterError
+from attriguard.kernels.threads import over_users
+
+# Hidden units of the paper's networks (section 5.1).
+DEFENDER_UNITS = 50_000
+ATTACKER_UNITS = 30_000
+# Pre-activations held at a time when many users' decision functions are asked for.
+BLOCK_ENTRIES = 2**23
+# Units a thread works on, at least.
+UNITS_A_RANGE = 2048
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Outputs relu(x W1 + b1) W2 + b2, float32 (or float64); W1 is (items, hidden), W2 (hidden, m)."""
+
+    W1: NDArray[Any]
+    b1: NDArray[Any]
+    W2: NDArray[Any]
+    b2: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        hidden, m = self.W2.shape if self.W2.ndim == 2 else (-1, -1)
+        if self.W1.ndim != 2 or self.W1.shape[1] != hidden or self.b1.shape != (hidden,) or self.b2.shape != (m,):
+            raise ParameterError(
+                "a network has weights (items, hidden), (hidden,), (hidden, m) and (m,), got "
+                f"{self.W1.shape}, {self.b1.shape}, {self.W2.shape} and {self.b2.shape}"
+            )
+
+    @property
+    def parts(self) -> dict[str, NDArray[Any]]:
+        return {"W1": self.W1, "b1": self.b1, "W2": self.W2, "b2": self.b2}
+
+
+class NetworkClassifier(BaseEstimator):
+    """Input, one hidden layer of ReLUs, softmax; plain SGD with dropout.
+
+    The decision functions are C_i = log p_i, with p the softmax of the outputs: the paper's confidences, in logarithms.
+    The inferred value is the same, and so is the order in which PANDA finds entries, since ∂p_i = p_i ∂log p_i; but the
+    gradient does not vanish where the network is sure. A lead C_i − C_k is the lead of the outputs.
+
+    Parameters
+    ----------
+    hidden
+        Hidden units: 50,000 in the paper's NN-D, 30,000 in its NN-A.
+    epochs
+        Passes over the training users, at most.
+    learning_rate, batch_size
+        Of the plain SGD; the rate falls from epoch to epoch, in equal steps, towards 0.
+    dropout
+        The share of hidden units that is left out, at random, for each user in each step.
+    validation
+        The share of users held back to measure each epoch; the best epoch is kept. 0: none, the last epoch is kept.
+    patience
+        Stop after this many epochs without a better one (with ``validation``).
+    random_state
+        Same seed, same weights: on one machine and one version of torch, with the same number of threads.
+    """
+
+    is_linear = False
+    is_differentiable = True
+
+    def __init__(
+        self,
+        *,
+        hidden: int = DEFENDER_UNITS,
+        epochs: int = 12,
+        learning_rate: float = 0.25,
+        batch_size: int = 100,
+        dropout: float = 0.7,
+        validation: float = 0.0,
+        patience: int = 3,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.validation = validation
+        self.patience = patience
+        self.random_state = random_state
+
+    @classmethod
+    def from_weights(cls, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike) -> NetworkClassifier:
+        """A fitted network from its weights: (items, hidden), (hidden,), (hidden, m), (m,)."""
+        parts = [np.asarray(part) for part in (W1, b1, W2, b2)]
+        dtype = np.float64 if all(part.dtype == np.float64 for part in parts) else np.float32
+        weights = Weights(*(np.ascontiguousarray(part, dtype=dtype) for part in parts))
+        network = cls(hidden=weights.b1.size)
+        network._take(weights)
+        return network
+
+    def fit(
+        self,
+        X: csr_array,
+        codes: NDArray[np.int64],
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> NetworkClassifier:
+        """Learn from codes 0 … m - 1.
+
+        With ``checkpoint``, every finished epoch is written to that file, and a fit with the same options and data goes
+        on from there. ``progress`` is called with what is going on and how many of ``n_steps`` were done.
+        """
+        from attriguard.classifiers.training import train
+
+        self.check_options()
+        weights, self.history_ = train(self, X, codes, checkpoint=checkpoint, progress=progress)
+        self._take(weights)
+        return self
+
+    def check_options(self) -> None:
+        """Refuse options that no training can work with."""
+        for name, low in (("hidden", 1), ("epochs", 1), ("batch_size", 1), ("patience", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+                raise ParameterError(f"{name} must be a whole number, {low} or more, got {value!r}")
+        check_number(self.learning_rate, name="learning_rate", low=0.0, open_low=True)
+        for name, high in (("dropout", 0.99), ("validation", 0.9)):
+            check_number(getattr(self, name), name=name, low=0.0, high=high)
+
+    def n_steps(self, n_users: int) -> int:
+        """How many batches ``fit`` works through, if it does not stop early."""
+        kept = n_users - round(self.validation * n_users)
+        return int(self.epochs * -(-kept // self.batch_size))
+
+    def _take(self, weights: Weights) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            # Sums, since one NaN or infinity is enough to show in them, and they need no memory.
+            finite = all(np.isfinite(part.sum(dtype=np.float64)) for part in weights.parts.values())
+        if not finite:
+            raise DataError("the network's weights are not finite; did its training converge?")
+        self.weights_ = weights
+        self._units: NDArray[Any] | None = None
+
+    @property
+    def weights(self) -> Weights:
+        if not hasattr(self, "weights_"):
+            raise NotFittedError("this network has not been trained yet: call fit(X, codes) first")
+        return self.weights_
+
+    @property
+    def units(self) -> NDArray[Any]:
+        """The first layer, unit by unit (hidden, items): a second copy, made when Phase I first needs it."""
+        if self._units is None:
+            W1 = self.weights.W1
+            check_fits(W1.nbytes, what=f"a second copy of the first layer, {W1.shape[1]:,} hidden units,")
+            self._units = np.ascontiguousarray(W1.T)
+        return self._units
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_units" in state:
+            state["_units"] = None  # copies make their own when they need it
+        return state
+
+    @property
+    def n_items(self) -> int:
+        return int(self.weights.W1.shape[0])
+
+    @property
+    def m(self) -> int:
+        return int(self.weights.b2.size)
+
+    def pre_activations(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, hidden): x W1 + b1, summed in float64."""
+        from attriguard.kernels.bag import bag_forward
+        from attriguard.kernels.rows import rows_of
+
+        w, rows = self.weights, rows_of(X)
+        pre = np.empty((X.shape[0], w.b1.size))
+        for _ in over_users(
+            w.b1.size, lambda start, stop: bag_forward(*rows, w.W1, w.b1, pre, start, stop), smallest=UNITS_A_RANGE
+        ):
+            pass
+        return pre
+
+    def decision_function(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): log p_i, the logarithms of the softmax's outputs."""
+        w = self.weights
+        W2, scores = w.W2.astype(np.float64), np.empty((X.shape[0], self.m))
+        block = max(1, BLOCK_ENTRIES // w.b1.size)
+        for start in range(0, X.shape[0], block):
+            pre = self.pre_activations(X[start : start + block])
+            scores[start : start + block] = np.maximum(pre, 0.0, out=pre) @ W2 + w.b2
+        return log_softmax(scores)
+
+    def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): how sure the network is of each value, the softmax's outputs."""
+        return np.exp(self.decision_function(X))
+
+    def gradient(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m, items): ∂C_i/∂x_j; large, so for a few users at a time."""
+        w, pre = self.weights, self.pre_activations(X)
+        W1, p = w.W1.astype(np.float64), self.predict_proba(X)
+        result = np.empty((X.shape[0], self.m, self.n_items))
+        for u, on in enumerate(pre > 0):
+            outputs = (W1 @ (w.W2 * on[:, None])).T
+            result[u] = outputs - p[u] @ outputs  # of log p_i = output_i − log Σ exp(output)
+        return result
+
+
+def log_softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Row by row."""
+    outputs = outputs - outputs.max(axis=1, keepdims=True)
+    return np.asarray(outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True)))

@@ -1,0 +1,12 @@
+"""Rows of a sparse matrix, as the kernels take them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+
+def rows_of(X: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """The three arrays of a checked CSR matrix: indptr, indices, data."""
+    return X.indptr.astype(np.int64, copy=False), X.indices, X.data
