@@ -60,6 +60,11 @@ def test_the_numbers(audited):
     assert record["expected_cost"][1] <= 1
     assert record["training_users"] + record["test_users"] == 300
     assert record["telling_items"][0]["times_as_frequent"] > 1
+    aware = record["aware"]
+    assert aware["guard_users"] + aware["attacker_users"] == record["training_users"]
+    assert aware["budget"] == 4
+    assert 0 < aware["does_not_know"] < aware["no_guard"]
+    assert aware["knows_and_retrains"] > 0
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(audited):
@@ -70,6 +75,7 @@ def test_the_page_is_whole_and_needs_nothing_from_outside(audited):
     assert "script" not in outline.tags
     assert all(address.startswith(("#", "data:")) for address in outline.addresses)
     assert "What this does not protect against" in outline.headings
+    assert "If the attacker knows that you use this" in outline.headings
     assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     )
@@ -89,6 +95,8 @@ def test_rare_values_and_bad_options_are_refused(files, cli, tmp_path):
     assert (code, "fewer than 2 users" in err) == (2, True)
     for option, message in (
         (["--attacks", "XX-A"], "known: BA-A, LR-A"),
+        (["--knowing", "XX-A"], "known: BA-A, LR-A"),
+        (["--attacks", "AT-A"], "attriguard evaluate shows it"),
         (["--budgets", "3,2"], "must rise"),
         (["--budgets", "-1"], "finite numbers"),
         (["--budgets", "x"], "numbers with commas"),
@@ -104,10 +112,12 @@ def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
     code, out, err = cli(
         "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city",
         "--output", tmp_path / "a.html", "--budgets", "1,8", "--attacks", "LR-A", "--confidence", "auto", "--json",
+        "--knowing", "",
     )  # fmt: skip
     assert code == 0, err
     record = json.loads(out)
     assert record["expected_cost"][2] > 2
+    assert record["aware"] is None
     assert record["expected_cost"][1] <= 1
 
 
@@ -118,5 +128,7 @@ def test_demo(monkeypatch, cli, tmp_path):
     code, out, err = cli("demo")
     assert code == 0, err
     assert "RF-A" in out
+    assert "An attacker who does not know you use this infers" in out
+    assert "An attacker who knows and retrains infers" in out
     assert str(tmp_path / "attriguard-demo.html") in out.replace("\n", "")
     assert (tmp_path / "attriguard-demo.html").stat().st_size > 10_000

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from attriguard._checks import check_choice
@@ -15,6 +17,12 @@ ATTACKS = {
     "BA-A": ("attriguard.attacks.baseline", "Baseline"),
     "LR-A": ("attriguard.attacks.logistic", "Logistic"),
     "RF-A": ("attriguard.attacks.forest", "Forest"),
+    "NN-A": ("attriguard.attacks.network", "Network"),
+    "AT-A": ("attriguard.attacks.adversarial", "AdversarialTraining"),
+    "DD-A": ("attriguard.attacks.distillation", "Distillation"),
+    "RC-A": ("attriguard.attacks.region", "RegionBased"),
+    "LRA-A": ("attriguard.attacks.lowrank", "LowRank"),
+    "MLP-A": ("attriguard.attacks.mlp", "SmallNetwork"),
 }
 
 
@@ -28,4 +36,20 @@ def names() -> list[str]:
     return list(ATTACKS)
 
 
-__all__ = ["ATTACKS", "Attack", "get", "names"]
+def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
+    """Several attacks by name; each takes those of the options (random_state, hidden, guard …) that it knows.
+
+    An option that is None counts as not given. MLP-A keeps its own size: ``hidden`` is for the paper's networks.
+    """
+    attacks = []
+    for name in wanted:
+        module, cls = ATTACKS[check_choice(name.strip(), ATTACKS, name="attack")]
+        known = inspect.signature(getattr(importlib.import_module(module), cls)).parameters
+        given = {key: value for key, value in options.items() if key in known and value is not None}
+        if name.strip() == "MLP-A":
+            given.pop("hidden", None)
+        attacks.append(get(name.strip(), **given))
+    return attacks
+
+
+__all__ = ["ATTACKS", "Attack", "get", "lineup", "names"]

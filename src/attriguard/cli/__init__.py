@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, datasets, demo, fit, protect
+from attriguard.cli import audit, bench, datasets, demo, evaluate, fit, protect, reproduce
 from attriguard.cli._shell import run
 
 app = typer.Typer(
@@ -42,6 +42,8 @@ app.add_typer(datasets.app, name="datasets")
 app.command("fit", epilog=fit.EXAMPLE)(fit.fit)
 app.command("protect", epilog=protect.EXAMPLE)(protect.protect)
 app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
+app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
+app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("bench", epilog=bench.EXAMPLE)(bench.bench)
 
 

@@ -10,17 +10,24 @@ if TYPE_CHECKING:
     from attriguard.attacks.base import Attack
     from attriguard.data.public_data import PublicData
     from attriguard.evaluation.audit import Audit
+    from attriguard.evaluation.aware import Aware
     from attriguard.guard import AttriGuard
 
 
 def run_audit(
-    data: PublicData, *, guard: AttriGuard, attacks: Sequence[Attack], budgets: Sequence[float], seed: int | None
+    data: PublicData,
+    *,
+    guard: AttriGuard,
+    attacks: Sequence[Attack],
+    budgets: Sequence[float],
+    knowing: Attack | None,
+    seed: int | None,
 ) -> Audit:
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import audit, steps_of
 
-    with progress(steps_of(data, attacks)) as advance:
-        return audit(data, guard=guard, attacks=attacks, budgets=budgets, seed=seed, progress=advance)
+    with progress(steps_of(data, attacks, knowing)) as advance:
+        return audit(data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, seed=seed, progress=advance)
 
 
 def present(result: Audit, output: Path, *, title: str, source: str, as_json: bool) -> None:
@@ -46,6 +53,7 @@ def as_record(result: Audit, output: Path) -> dict[str, Any]:
         "budgets": result.budgets,
         "accuracy": {curve.attack: curve.accuracy for curve in result.curves},
         "expected_cost": result.curves[0].expected_cost,
+        "aware": None if result.aware is None else aware_record(result.aware),
         "telling_items": [
             {
                 "item": result.item_name(item.column),
@@ -59,27 +67,38 @@ def as_record(result: Audit, output: Path) -> dict[str, Any]:
     }
 
 
+def aware_record(aware: Aware) -> dict[str, Any]:
+    (unaware,), (retrained,) = aware.unaware, aware.retrained
+    return {
+        "attack": unaware.attack,
+        "budget": unaware.budgets[-1],
+        "no_guard": unaware.before,
+        "does_not_know": unaware.accuracy[-1],
+        "knows_and_retrains": retrained.accuracy[-1],
+        "guard_users": aware.n_guard,
+        "attacker_users": aware.n_attacker,
+    }
+
+
 def _print(result: Audit, screen: Any, output: Path) -> None:
     from rich.table import Table
 
-    from attriguard.report.audit_page import PLAIN_NAMES, summary
+    from attriguard.report.audit_page import PLAIN_NAMES, knowing_in_words, summary
 
     screen.print(summary(result), soft_wrap=True)
     screen.print()
-    table = Table(box=None, header_style="bold", pad_edge=False, title_justify="left")
-    table.add_column("share of users whose value is inferred")
+    screen.print("Share of users whose value is inferred, by budget (ratings that may change a user, on average):")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("attacker")
     for budget in result.budgets:
-        table.add_column("no guard" if budget == 0 else f"budget {budget:g}", justify="right")
+        table.add_column("no guard" if budget == 0 else f"{budget:g}", justify="right")
     for curve in result.curves:
         name = PLAIN_NAMES.get(curve.attack)
-        table.add_row(
-            f"{curve.attack} ({name})" if name else curve.attack, *(f"{accuracy:.3f}" for accuracy in curve.accuracy)
-        )
-    table.add_row("ratings changed a user", *(f"{cost:.2f}" for cost in result.curves[0].expected_cost))
+        label = f"{curve.attack} {name}" if name else curve.attack
+        table.add_row(label, *(f"{accuracy:.3f}" for accuracy in curve.accuracy))
+    table.add_row("ratings changed", *(f"{cost:.2f}" for cost in result.curves[0].expected_cost))
     screen.print(table)
     screen.print()
-    screen.print(
-        "These attackers do not know the guard. One who knows it and retrains gets most of it back: see the page.",
-        soft_wrap=True,
-    )
+    for line in knowing_in_words(result):
+        screen.print(line, soft_wrap=True)
     screen.print(f"the whole story: {output.resolve()}", soft_wrap=True)

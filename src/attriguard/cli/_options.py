@@ -28,6 +28,9 @@ Rating = Annotated[
         help="The column of ratings; guessed otherwise. A table without one holds likes.", rich_help_panel="Table"
     ),
 ]
+Like = Annotated[
+    bool, typer.Option("--like", help="Take every row as a like, whatever its rating.", rich_help_panel="Table")
+]
 Scale = Annotated[
     str | None,
     typer.Option(help="The rating scale as LOWEST:HIGHEST:STEP, such as 1:5:1.", rich_help_panel="Table"),
@@ -40,7 +43,11 @@ Unmatched = Annotated[
     str,
     typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel="Table"),
 ]
-Classifier = Annotated[str, typer.Option(help="What the guard learns: lr or lr-ova.")]
+Classifier = Annotated[str, typer.Option(help="What the guard learns: lr, lr-ova or nn (a network).")]
+Hidden = Annotated[
+    int | None, typer.Option(help="Hidden units of the network; 50,000 otherwise.", rich_help_panel="Network (nn)")
+]
+Epochs = Annotated[int | None, typer.Option(help="Passes over the users, at most.", rich_help_panel="Network (nn)")]
 Search = Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")]
 Policy = Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")]
 Budget = Annotated[float, typer.Option(help="How many ratings may change, on average, a user.")]
@@ -48,6 +55,21 @@ Target = Annotated[str, typer.Option(help="What attackers shall be left with: tr
 Confidence = Annotated[str, typer.Option(help="How far a value shall lead: a number, or auto.")]
 Seed = Annotated[int | None, typer.Option(help="Repeat the same run; without it, chance is the operating system's.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
+
+
+def classifier_of(name: str, *, hidden: int | None, epochs: int | None, seed: int | None) -> Any:
+    """The classifier asked for; a network with its options."""
+    asked = {"hidden": hidden, "epochs": epochs}
+    options = {option: value for option, value in asked.items() if value is not None}
+    if name != "nn":
+        if options:
+            raise ParameterError(f"--{next(iter(options))} is an option of networks; use it with --classifier nn")
+        return name
+    from attriguard.classifiers.network import NetworkClassifier
+
+    network = NetworkClassifier(random_state=seed, **options)
+    network.check_options()
+    return network
 
 
 def confidence_of(text: str) -> float | str:

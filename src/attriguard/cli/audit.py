@@ -22,6 +22,9 @@ def audit(
     dataset: o.Dataset = None,
     output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-audit.html"),
     attacks: Annotated[str, typer.Option(help="The attackers, with commas between.")] = "BA-A,LR-A,RF-A",
+    knowing: Annotated[
+        str, typer.Option(help="The attacker who is also shown as one who knows the guard and retrains; '' for none.")
+    ] = "MLP-A",
     budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8",
     classifier: o.Classifier = "lr",
     search: o.Search = "margin",
@@ -32,6 +35,7 @@ def audit(
     user: o.User = None,
     item: o.Item = None,
     rating: o.Rating = None,
+    like: o.Like = False,
     scale: o.Scale = None,
     duplicates: o.Duplicates = "error",
     unmatched: o.Unmatched = "error",
@@ -41,14 +45,16 @@ def audit(
 
     Writes one HTML page that needs no network and can be sent around: it shows no single user's attribute.
     """
-    from attriguard.attacks import get
+    from attriguard.attacks import lineup
     from attriguard.cli._audit import present, run_audit
     from attriguard.guard import AttriGuard
 
     ladder = numbers_of(budgets)
-    lineup = [
-        get(name.strip(), **({"random_state": seed} if name.strip() == "RF-A" else {})) for name in attacks.split(",")
-    ]
+    names = attacks.split(",")
+    if "AT-A" in (name.strip() for name in (*names, knowing)):
+        raise ParameterError("AT-A adapts to one guard; attriguard evaluate shows it")
+    attackers = lineup(names, random_state=seed)
+    knows = lineup([knowing], random_state=seed)[0] if knowing else None
     data = o.load_data(
         ratings,
         dataset,
@@ -58,6 +64,7 @@ def audit(
             "user": user,
             "item": item,
             "rating": rating,
+            "like": like,
             "scale": o.scale_of(scale),
             "duplicates": duplicates,
             "unmatched": unmatched,
@@ -71,7 +78,7 @@ def audit(
         confidence=o.confidence_of(confidence),
         scale=data.scale,
     )
-    result = run_audit(data, guard=guard, attacks=lineup, budgets=ladder, seed=seed)
+    result = run_audit(data, guard=guard, attacks=attackers, budgets=ladder, knowing=knows, seed=seed)
     source = dataset or (ratings.name if ratings else "")
     present(result, output, title=f"What ratings give away about “{data.attribute}”", source=source, as_json=as_json)
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from attriguard.bench.measure import Figure
 
 EXAMPLE = "Example: attriguard bench --only phase1,phase2 --dataset google-play --output bench.json"
-PARTS = ("startup", "reading", "phase1", "phase2", "million")
+PARTS = ("startup", "reading", "phase1", "phase2", "million", "exact", "network")
 
 
 def bench(
     only: Annotated[str, typer.Option(help="Parts to run, with commas between.")] = ",".join(PARTS),
-    dataset: Annotated[str, typer.Option(help="The data set for phase1 and phase2.")] = "twin",
+    dataset: Annotated[str, typer.Option(help="The data set for phase1, phase2, exact and network.")] = "twin",
     output: Annotated[Path | None, typer.Option(help="Also write the figures to this JSON file.")] = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -65,11 +65,12 @@ def _run(name: str, dataset: str) -> list[Figure]:
     import importlib
 
     run: Callable[..., list[Figure]] = importlib.import_module(f"attriguard.bench.{name}").run
-    if name not in ("phase1", "phase2"):
+    if name in ("startup", "reading", "million"):
         return run()
     from attriguard.data.datasets import load_dataset
 
-    return run(load_dataset(dataset))
+    data = load_dataset(dataset)
+    return run(data, dataset=dataset) if name == "network" else run(data)
 
 
 def _machine() -> dict[str, Any]:

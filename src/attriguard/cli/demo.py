@@ -33,6 +33,7 @@ def demo(
         guard=AttriGuard(scale=data.scale),
         attacks=[get("BA-A"), get("LR-A"), get("RF-A", random_state=seed)],
         budgets=BUDGETS,
+        knowing=get("MLP-A", random_state=seed),
         seed=seed,
     )
     present(

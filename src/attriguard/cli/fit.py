@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +23,8 @@ def fit(
     attribute: o.Attribute = None,
     dataset: o.Dataset = None,
     classifier: o.Classifier = "lr",
+    hidden: o.Hidden = None,
+    epochs: o.Epochs = None,
     search: o.Search = "margin",
     policy: o.Policy = "modify_add",
     budget: o.Budget = 4.0,
@@ -29,20 +33,23 @@ def fit(
     user: o.User = None,
     item: o.Item = None,
     rating: o.Rating = None,
+    like: o.Like = False,
     scale: o.Scale = None,
     duplicates: o.Duplicates = "error",
     unmatched: o.Unmatched = "error",
+    seed: o.Seed = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Learn a guard from users who disclose the attribute.
 
     The guard file holds the classifier and the options, no user's data. Policy, budget and target can still be changed
-    when protecting.
+    when protecting. The training of a network that was interrupted goes on when the same command is given again.
     """
     from attriguard.cli._shell import console, emit_json
     from attriguard.guard import AttriGuard
     from attriguard.storage import save_guard
 
+    learner = o.classifier_of(classifier, hidden=hidden, epochs=epochs, seed=seed)
     data = o.load_data(
         ratings,
         dataset,
@@ -52,21 +59,24 @@ def fit(
             "user": user,
             "item": item,
             "rating": rating,
+            "like": like,
             "scale": o.scale_of(scale),
             "duplicates": duplicates,
             "unmatched": unmatched,
         },
     )
     guard = AttriGuard(
-        classifier,
+        learner,
         search=search,
         policy=policy,
         target=target,
         budget=budget,
         confidence=o.confidence_of(confidence),
         scale=data.scale,
-    ).fit(data.X, data.y, items=data.items, values=data.values)
-    save_guard(guard, output, metadata={"attribute": data.attribute})
+    )
+    with _training(learner, data.n_users, output) as options:
+        guard.fit(data.X, data.y, items=data.items, values=data.values, **options)
+        save_guard(guard, output, metadata={"attribute": data.attribute})
     result = {
         "guard": str(output),
         "attribute": data.attribute,
@@ -83,3 +93,22 @@ def fit(
         f"{result['items']:,} items and {result['ratings']:,} ratings\nwrote {output}",
         soft_wrap=True,
     )
+
+
+@contextmanager
+def _training(learner: Any, n_users: int, output: Path) -> Iterator[dict[str, Any]]:
+    """For a network: a bar, and a checkpoint beside the guard that is removed when the guard is there."""
+    from attriguard.cli._shell import note, progress
+
+    if isinstance(learner, str):
+        yield {}
+        return
+    checkpoint = output.with_name(f"{output.name}.training")
+    try:
+        with progress(learner.n_steps(n_users)) as advance:
+            yield {"checkpoint": checkpoint, "progress": advance}
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            note(f"attriguard: {checkpoint} holds the last whole epoch: give the same command again to go on from it")
+        raise
+    checkpoint.unlink(missing_ok=True)

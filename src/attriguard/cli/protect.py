@@ -58,7 +58,7 @@ def protect(
     """
     import numpy as np
 
-    from attriguard.cli._shell import console, emit_json, note
+    from attriguard.cli._shell import console, emit_json, note, progress
     from attriguard.data.ratings import read_ratings
     from attriguard.data.release import align_items, refuse_attribute, write_release
     from attriguard.data.tables import check_output_suffix
@@ -94,7 +94,9 @@ def protect(
     if unknown.size:
         shown = ", ".join(str(name) for name in unknown[:5].tolist()) + (", …" if unknown.size > 5 else "")
         note(f"attriguard: warning: {unknown.size:,} items are unknown to the guard and stay untouched: {shown}")
-    made = loaded.plan(X, users=data.users, locked=locked_pattern(one_by_one, data.users, loaded.items_, X.shape))
+    pattern = locked_pattern(one_by_one, data.users, loaded.items_, X.shape)
+    with progress(X.shape[0]) as advance:
+        made = loaded.plan(X, users=data.users, locked=pattern, progress=advance)
     released = made.release(seed, key=secret)
     if plan is not None:
         from attriguard.report.plan_table import write_plan

@@ -27,9 +27,13 @@ class Curve:
     accuracy: tuple[float, ...]
     expected_cost: tuple[float, ...]
     n_users: int
+    before: float | None = None  # the accuracy on untouched data
+    intervals: tuple[float, ...] = ()  # of a sampled evaluation: half the width of a 95 % interval
 
     def margin(self) -> tuple[float, ...]:
         """Half the width of a 95 % interval: how far other users of the same kind may lie from these."""
+        if self.intervals:
+            return self.intervals
         return tuple(1.96 * float(np.sqrt(a * (1 - a) / self.n_users)) for a in self.accuracy)
 
 

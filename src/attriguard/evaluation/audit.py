@@ -6,17 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import clone
 
 from attriguard.attacks.base import Attack
 from attriguard.data.public_data import PublicData
 from attriguard.errors import DataError
 from attriguard.evaluation.accuracy import Curve, accuracy_over_budgets, check_budgets
+from attriguard.evaluation.aware import Aware, aware_steps, evaluate_aware
+from attriguard.evaluation.protocol import halves
 from attriguard.evaluation.telling import TellingItem, telling_items
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 
 # With fewer users of a value, neither an attack nor a guard has anything to learn from.
 FEWEST_PER_VALUE = 2
+# The guard's half and the attacker's half of the training users must have that many.
+FEWEST_TO_HALVE = 2 * FEWEST_PER_VALUE
+# How often an attacker who retrains protects each of his users: more is slower and hardly stronger.
+DRAWS = 2
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class Audit:
     plan: Plan
     guard: AttriGuard
     example: Example
+    aware: Aware | None = None  # one who knows the guard, at the largest budget
 
     def item_name(self, column: int) -> str:
         return item_name(self.data, column)
@@ -64,13 +72,15 @@ def audit(
     guard: AttriGuard,
     attacks: Sequence[Attack],
     budgets: Sequence[float],
+    knowing: Attack | None = None,
     seed: int | None = None,
     progress: Callable[[str, int], None] = lambda _what, _steps: None,
 ) -> Audit:
     """Attack users that neither the attacks nor the guard have learnt from, before and after protection.
 
     ``budgets`` rise; 0, no protection, is always among them. The guard and the attacks are trained here, on the
-    training users.
+    training users. ``knowing`` is also shown as an attacker who knows the guard and retrains, at the largest budget;
+    for that the training users are halved: one half for the guard, one for the attacker.
     """
     ladder = check_budgets(budgets)
     ladder = ladder if ladder[0] == 0 else (0.0, *ladder)
@@ -95,12 +105,30 @@ def audit(
         plan=plan,
         guard=guard,
         example=_example(data, guard, plan),
+        aware=_aware(guard, knowing, train, test, ladder[-1], seed, progress),
     )
 
 
-def steps_of(data: PublicData, attacks: Sequence[Attack]) -> int:
+def _aware(
+    guard: AttriGuard,
+    knowing: Attack | None,
+    train: PublicData,
+    test: PublicData,
+    budget: float,
+    seed: int | None,
+    progress: Callable[[str, int], None],
+) -> Aware | None:
+    """None where nobody was asked for, or where a value has too few users to halve."""
+    if knowing is None or np.bincount(train.y, minlength=train.m).min() < FEWEST_TO_HALVE:
+        return None
+    start = 0 if seed is None else seed
+    groups = halves(train, test, start)
+    return evaluate_aware(groups, clone(guard), [knowing], [budget], draws=DRAWS, seed=start, progress=progress)
+
+
+def steps_of(data: PublicData, attacks: Sequence[Attack], knowing: Attack | None = None) -> int:
     """How many steps `audit` reports to its progress callback."""
-    return 1 + len(attacks) * (1 + data.m)
+    return 1 + len(attacks) * (1 + data.m) + (0 if knowing is None else aware_steps(1, 0, 1, data.m))
 
 
 def _curve(

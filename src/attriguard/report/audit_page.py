@@ -11,12 +11,17 @@ PLAIN_NAMES = {
     "BA-A": "always the most frequent value",
     "LR-A": "logistic regression",
     "RF-A": "random forest",
+    "NN-A": "neural network",
+    "DD-A": "neural network, distilled",
+    "RC-A": "neural network, votes in a region",
+    "LRA-A": "neural network on de-noised data",
+    "MLP-A": "small neural network",
 }
 
 LIMITS = (
-    "The figures are for attackers who do not know that the guard is used. One who knows it, protects users of his own "
-    "with the same guard and trains on those, gets back most of what he lost. Changing a few ratings misleads; it does "
-    "not erase what the other ratings say.",
+    "All other figures on this page are for attackers who do not know that the guard is used. One who knows it, "
+    "protects users of his own with the same guard and trains on those, gets back most of what he lost. Changing a few "
+    "ratings misleads; it does not erase what the other ratings say.",
     "They are averages over users. A budget is an average, too: some users get more changes, some none.",
     "The guard hides one attribute. What else the ratings say about a person, they still say.",
     "Who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a secret key, so "
@@ -43,7 +48,15 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
     return Page(
         title=title,
         lead=summary(audit),
-        sections=[_now(audit), _telling(audit), _budgets(audit), _example(audit), _limits(), _method(audit)],
+        sections=[
+            _now(audit),
+            _telling(audit),
+            _budgets(audit),
+            *_knowing(audit),
+            _example(audit),
+            _limits(),
+            _method(audit),
+        ],
         facts=[
             ("data", source),
             (
@@ -147,6 +160,42 @@ def _budgets(audit: Audit) -> Section:
             ),
         ],
     )
+
+
+def knowing_in_words(audit: Audit) -> list[str]:
+    """The worst attacker beside the same one who does not know, a line each."""
+    if audit.aware is None:
+        return ["These attackers do not know the guard. One who knows it and retrains gets most of it back."]
+    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
+    budget, kind = f"{unaware.budgets[-1]:g}", PLAIN_NAMES.get(unaware.attack, unaware.attack)
+    return [
+        f"An attacker who does not know you use this infers {_in_100(unaware.accuracy[-1])} at budget {budget} "
+        f"({kind}; without the guard {_in_100(unaware.before or 0.0)}).",
+        f"An attacker who knows and retrains infers {_in_100(retrained.accuracy[-1])}.",
+    ]
+
+
+def _in_100(share: float) -> str:
+    return f"{100 * share:.0f} in 100"
+
+
+def _knowing(audit: Audit) -> list[Section]:
+    if audit.aware is None:
+        return []
+    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
+    rows = [
+        ["without the guard", percent(unaware.before or 0.0)],
+        ["with it, an attacker who does not know you use this", percent(unaware.accuracy[-1])],
+        ["with it, an attacker who knows and retrains", percent(retrained.accuracy[-1])],
+    ]
+    text = (
+        f"The guard learnt from {audit.aware.n_guard:,} of the training users, the attacker "
+        f"({PLAIN_NAMES.get(unaware.attack, unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
+        f"knows has protected his users with that very guard, {audit.aware.draws} times each, and learnt from what "
+        f"came out. Budget {unaware.budgets[-1]:g}."
+    )
+    table = Table(["attacker", "right"], rows, numeric=(1,))
+    return [Section(title="If the attacker knows that you use this", text=[text], parts=[table], warning=True)]
 
 
 def _notes(audit: Audit) -> list[str]:

@@ -1,0 +1,50 @@
+"""What the network attacks share: the options of NN-A, and training with checkpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.attacks.base import Attack
+from attriguard.classifiers.network import ATTACKER_UNITS, NetworkClassifier
+from attriguard.classifiers.torch_extra import load_torch
+
+
+class NetworkAttack(Attack):
+    """An attack whose classifier is NN-A's network: one hidden layer, 30,000 units in the paper."""
+
+    network_: NetworkClassifier
+
+    def __init__(
+        self,
+        *,
+        hidden: int = ATTACKER_UNITS,
+        epochs: int = 12,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.random_state = random_state
+
+    def _new_network(self, *, pace: float = 1.0) -> NetworkClassifier:
+        """A network to train, at ``pace`` times the learning rate of NN-A."""
+        load_torch()
+        network = NetworkClassifier(hidden=self.hidden, epochs=self.epochs, random_state=self.random_state)
+        network.learning_rate *= pace
+        network.check_options()
+        return network
+
+    def _learn(self, X: csr_array, codes: NDArray[np.int64]) -> NetworkClassifier:
+        """A network trained on hard labels; with a working folder, one that was trained there before is read."""
+        from attriguard.classifiers.checkpoint import fingerprint
+
+        network, path = self._new_network(), None
+        if self._work is not None and isinstance(self.random_state, (int, np.integer)):
+            # Epochs and seed are not part of the fingerprint, but they are of what is trained.
+            mark = fingerprint(network, X, codes)
+            path = self._work / f"network-{mark}-{self.epochs}-{self.random_state}.safetensors"
+        return network.fit(X, codes, checkpoint=path, progress=self._report)
+
+    def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+        return self.network_.predict_proba(X)

@@ -1,0 +1,162 @@
+"""Is a row protected? A classifier on what a release looks like, and routing by it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from attriguard._checks import check_matrix, check_number, check_rng
+from attriguard.attacks.base import Attack, check_guard
+from attriguard.errors import DataError, NotFittedError
+
+# Rows compared with all reference rows at a time.
+BLOCK = 512
+FEWEST_USERS = 20
+# The forest on the statistics: leaves large enough not to learn single rows by heart.
+N_TREES, LEAF = 100, 10
+STATISTICS = (
+    "ratings", "share at the top", "mean rating", "mean rarity", "rarest item", "rarity spread",
+    "lead", "entropy", "largest probability", "local intrinsic dimensionality",
+)  # fmt: skip
+
+
+class Detector:
+    """Tells protected rows from untouched ones, by statistics of the row.
+
+    They are: how many ratings, how high, of how rare items; how clearly the guard's classifier infers a value (a guard
+    stops as soon as a value leads); and the local intrinsic dimensionality among untouched rows.
+    ``fit`` takes the attacker's own users, untouched; he protects them himself.
+    """
+
+    def __init__(
+        self,
+        guard: Any = None,
+        *,
+        neighbours: int = 20,
+        references: int = 2000,
+        budget: float | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.guard = check_guard(guard, "the detector")
+        self.neighbours = neighbours
+        self.references = references
+        self.budget = budget
+        self.random_state = random_state
+
+    def get_params(self) -> dict[str, Any]:
+        names = ("guard", "neighbours", "references", "budget", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+    def untrained(self, **changes: Any) -> Detector:
+        return Detector(**(self.get_params() | changes))
+
+    def fit(self, X: csr_array) -> Detector:
+        from sklearn.ensemble import RandomForestClassifier
+
+        X = check_matrix(X)
+        if X.shape[0] < FEWEST_USERS:
+            raise DataError(f"a detector needs at least {FEWEST_USERS} users to learn from, got {X.shape[0]}")
+        check_number(self.neighbours, name="neighbours", low=2)
+        chance = check_rng(self.random_state)
+        order = chance.permutation(X.shape[0])
+        near = min(self.references, X.shape[0] // 2)
+        self._near = _unit_rows(X[np.sort(order[:near])])
+        users = X[np.sort(order[near:])]
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        self._rarity = -np.log((counts + 1) / (X.shape[0] + 2))
+        release = self.guard.plan(users, budget=self.budget).release(chance)
+        rows = np.vstack([self.statistics(users), self.statistics(release)])
+        truth = np.repeat([False, True], users.shape[0])
+        seed = int(chance.integers(2**31))
+        self._model = RandomForestClassifier(N_TREES, min_samples_leaf=LEAF, random_state=seed).fit(rows, truth)
+        return self
+
+    def statistics(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, 10): see `STATISTICS`."""
+        n = np.diff(X.indptr)
+        rows = np.repeat(np.arange(X.shape[0]), n)
+        some = np.maximum(n, 1)
+
+        def mean(entries: NDArray[Any]) -> NDArray[np.float64]:
+            return np.bincount(rows, weights=entries, minlength=X.shape[0]) / some
+
+        rare = self._rarity[X.indices]
+        rarest = np.zeros(X.shape[0])
+        np.maximum.at(rarest, rows, rare)
+        average = mean(rare)
+        scores = np.asarray(self.guard.classifier_.decision_function(X), dtype=np.float64)
+        ordered = np.sort(scores, axis=1)
+        p = np.exp(scores - ordered[:, -1:])
+        p /= p.sum(axis=1, keepdims=True)
+        entropy = -(p * np.log(p + 1e-12)).sum(axis=1)
+        return np.column_stack(
+            [
+                n, mean(X.data >= 1.0), mean(X.data), average, rarest, mean(np.square(rare)) - np.square(average),
+                ordered[:, -1] - ordered[:, -2], entropy, p.max(axis=1), self._dimensionality(X),
+            ]
+        )  # fmt: skip
+
+    def _dimensionality(self, X: csr_array) -> NDArray[np.float64]:
+        """The maximum-likelihood estimate from distances to the nearest untouched rows (Amsaleg and others)."""
+        k = min(self.neighbours, self._near.shape[0])
+        found = np.empty(X.shape[0])
+        rows = _unit_rows(X)
+        for start in range(0, X.shape[0], BLOCK):
+            alike = (rows[start : start + BLOCK] @ self._near.T).toarray()
+            closest = np.sort(-np.partition(-alike, k - 1, axis=1)[:, :k], axis=1)  # the farthest first
+            distance = np.sqrt(np.maximum(2.0 - 2.0 * closest, 1e-12))
+            spread = np.log(distance / distance[:, :1]).mean(axis=1)
+            found[start : start + BLOCK] = -1.0 / np.minimum(spread, -1e-3)
+        return found
+
+    def score(self, X: csr_array) -> NDArray[np.float64]:
+        """(n,): how sure it is that a row is protected."""
+        if not hasattr(self, "_model"):
+            raise NotFittedError("the detector has not been trained yet: call fit(X) first")
+        X = check_matrix(X, n_items=self._rarity.size)
+        return np.asarray(self._model.predict_proba(self.statistics(X))[:, 1])
+
+    def auc(self, untouched: csr_array, protected: csr_array) -> float:
+        """How often a protected row scores above an untouched one: 0.5 is chance, 1 is always."""
+        from sklearn.metrics import roc_auc_score
+
+        scores = [self.score(untouched), self.score(protected)]
+        return float(roc_auc_score(np.repeat([0, 1], [scores[0].size, scores[1].size]), np.concatenate(scores)))
+
+
+class DetectThenAttack(Attack):
+    """Rows that look protected go to the attack that knows the guard, others to the one that does not (section 6)."""
+
+    summary = "detects protected rows first"
+    needs_guard: ClassVar[bool] = True
+    follows_budget: ClassVar[bool] = True
+
+    def __init__(self, unaware: Attack, aware: Attack, detector: Detector, *, threshold: float = 0.5) -> None:
+        self.name = f"{unaware.name} or {aware.name}, by detection"
+        self.unaware = unaware
+        self.aware = aware
+        self.detector = detector
+        self.threshold = threshold
+
+    def with_budget(self, budget: float) -> Attack:
+        return self.untrained(aware=self.aware.with_budget(budget), detector=self.detector.untrained(budget=budget))
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        self._unaware, self._aware = (
+            attack.untrained().fit(X, codes, work=self._work, progress=self._report)
+            for attack in (self.unaware, self.aware)
+        )
+        self._detector = self.detector.untrained().fit(X)
+
+    def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+        protected = self._detector.score(X) >= self.threshold
+        return np.where(protected[:, None], self._aware.predict_proba(X), self._unaware.predict_proba(X))
+
+
+def _unit_rows(X: csr_array) -> csr_array:
+    """Rows of length 1."""
+    length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    return csr_array(diags_array(1.0 / np.maximum(length, 1e-12)) @ X)

@@ -1,0 +1,69 @@
+"""LRA-A: low-rank approximation. NN-A learns from rows that a matrix factorisation has de-noised."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard._checks import check_number, check_rng
+from attriguard.attacks._network import NetworkAttack
+from attriguard.classifiers.network import ATTACKER_UNITS
+
+
+class LowRank(NetworkAttack):
+    """The de-noised row of a user is U V, with V (rank × items) learnt from the training users.
+
+    It is never made: with an orthonormal basis Q of V's rows, V = L Q, the first layer sees U V W1 = (U L)(Q W1), and a
+    step of SGD on W1 changes nothing but Q W1. So the network learns on U L, rank numbers a user, as it would on the
+    rows themselves.
+    """
+
+    name = "LRA-A"
+    summary = "neural network on de-noised data"
+
+    def __init__(
+        self,
+        *,
+        rank: int = 500,
+        iterations: int = 40,
+        hidden: int = ATTACKER_UNITS,
+        epochs: int = 12,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
+        self.rank = rank
+        self.iterations = iterations
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        from attriguard.attacks._factors import factorise
+        from attriguard.attacks._soft import one_hot, train_soft
+
+        rank = min(int(check_number(self.rank, name="rank", low=1)), *X.shape)
+        network = self._new_network()
+        self._report(f"factorising, rank {rank}", 0)
+        self._V = factorise(X, rank, iterations=self.iterations, chance=check_rng(self.random_state))
+        self._L = np.asarray(np.linalg.qr(self._V.T, mode="r")).T
+        self.network_ = train_soft(
+            network,
+            self._rows(X),
+            one_hot(codes, self.classes_.size),
+            start_scale=(rank / X.shape[1]) ** 0.5,  # Q W1 is as large, entry by entry, as W1
+            report=self._report,
+        )
+
+    def _rows(self, X: csr_array) -> NDArray[np.float32]:
+        from attriguard.attacks._factors import factors_of
+
+        return np.asarray(factors_of(X, self._V, iterations=self.iterations) @ self._L, dtype=np.float32)
+
+    def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+        from attriguard.attacks._soft import softmax
+
+        w, sure = self.network_.weights, np.empty((X.shape[0], self.classes_.size))
+        block = max(1, 2**24 // w.b1.size)
+        rows = self._rows(X)
+        for start in range(0, X.shape[0], block):
+            active = np.maximum(rows[start : start + block] @ w.W1 + w.b1, 0)
+            sure[start : start + block] = softmax(active @ w.W2 + w.b2)
+        return sure
