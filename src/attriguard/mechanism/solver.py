@@ -30,7 +30,7 @@ def solve_mechanism(p: ArrayLike, cost: ArrayLike, budget: ArrayLike) -> NDArray
 
     M = np.empty(costs.shape)
     for _ in over_users(
-        costs.shape[0], lambda start, stop: solve_rows(target, costs, budgets, start, stop, M), smallest=1024
+        costs.shape[0], lambda start, stop: solve_rows(target, costs, budgets, start, stop, M), smallest=256
     ):
         pass
     return M
