@@ -38,10 +38,10 @@ def _value_and_slope(p: Any, d: Any, size: int, B: float, lam: float) -> tuple[f
 
 
 @njit(cache=True, nogil=True)
-def _root(p: Any, d: Any, size: int, B: float, low: float) -> float:
+def _root(p: Any, d: Any, size: int, B: float, low: float, guess: float) -> float:
     """The λ in [low, 1] where g changes sign."""
     high = 1.0
-    lam, before = low, np.inf
+    lam, before = min(max(guess, low), 1.0), np.inf
     for _ in range(MAX_NEWTON):
         g, slope = _value_and_slope(p, d, size, B, lam)
         if g > 0.0:
@@ -116,7 +116,9 @@ def solve_rows(p: Any, cost: Any, budget: Any, start: int, stop: int, M: Any) ->
             for s in range(size):
                 M[u, index[s]] = q[s] / free if d[s] == 0.0 else 0.0
             continue
-        lam = _root(q, d, size, B, free)
+        # Exact if all other values cost the same, namely mean / (1 - free) each.
+        guess = free / (1.0 - B * (1.0 - free) / mean)
+        lam = _root(q, d, size, B, free, guess)
         used = 0.0
         for s in range(size):
             q[s] *= B / (lam * B + (1.0 - lam) * d[s])
