@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "AttriGuard": "attriguard.guard",
+    "NetworkClassifier": "attriguard.classifiers.network",
     "Plan": "attriguard.plan",
     "PublicData": "attriguard.data.public_data",
     "RatingScale": "attriguard.data.scale",
@@ -41,6 +42,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from attriguard import attacks as attacks
     from attriguard import errors as errors
+    from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
     from attriguard.data.datasets import load_dataset as load_dataset
     from attriguard.data.public_data import PublicData as PublicData
     from attriguard.data.ratings import read_ratings as read_ratings
