@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from attriguard.bench import network
+from attriguard.errors import MissingExtraError
+
+
+def test_a_missing_extra_is_named(small_twin, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"attriguard\[nn\]"):
+        network.run(small_twin)
 
 
 def test_the_figures_of_networks(small_twin):

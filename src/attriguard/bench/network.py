@@ -15,6 +15,7 @@ import numpy as np
 
 from attriguard.bench.measure import Figure
 from attriguard.classifiers.network import ATTACKER_UNITS, DEFENDER_UNITS, NetworkClassifier
+from attriguard.classifiers.torch_extra import load_torch
 from attriguard.data.public_data import PublicData
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def run(
     users: int = 48,
     plain_users: int = 1,
 ) -> list[Figure]:
+    load_torch()  # refused in one line before any work, where the extra is missing
     return [
         epoch_against_dense(data, attacker),
         *whole_training(data, dataset, attacker, epochs),
