@@ -95,9 +95,9 @@ def scale_of(text: str | None) -> RatingScale | None:
 
 
 def load_data(
-    ratings: Path | None, dataset: str | None, attribute: list[str] | None, table: dict[str, Any]
+    ratings: Path | None, dataset: str | None, attribute: list[str] | None, *, scale: str | None, **table: Any
 ) -> PublicData:
-    """The data a command works on: files, or a named data set."""
+    """The data a command works on: files, with the options of `read_ratings`, or a named data set."""
     wanted = attribute[0] if attribute and len(attribute) == 1 else attribute
     if dataset is not None:
         if ratings is not None:
@@ -111,4 +111,4 @@ def load_data(
         raise DataError("the attribute is missing: name a table with a row a user with --attributes")
     from attriguard.data.ratings import read_ratings
 
-    return read_ratings(ratings, attribute=wanted, **table)
+    return read_ratings(ratings, attribute=wanted, scale=scale_of(scale), **table)

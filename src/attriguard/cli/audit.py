@@ -56,20 +56,9 @@ def audit(
     attackers = lineup(names, random_state=seed)
     knows = lineup([knowing], random_state=seed)[0] if knowing else None
     data = o.load_data(
-        ratings,
-        dataset,
-        attribute,
-        {
-            "attributes": attributes,
-            "user": user,
-            "item": item,
-            "rating": rating,
-            "like": like,
-            "scale": o.scale_of(scale),
-            "duplicates": duplicates,
-            "unmatched": unmatched,
-        },
-    )
+        ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,
+        duplicates=duplicates, unmatched=unmatched,
+    )  # fmt: skip
     guard = AttriGuard(
         classifier,
         search=search,

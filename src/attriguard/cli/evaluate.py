@@ -84,9 +84,10 @@ def evaluate(
     retrain, undo = (lineup(names_of(text), random_state=seed, hidden=hidden) for text in (retrained, inversion))
     if plot is not None and plot.suffix not in (".svg", ".html"):
         raise ParameterError(f"--plot must name a file that ends in .svg or .html, got {plot.name}")
-    columns = {"user": user, "item": item, "rating": rating, "like": like, "scale": o.scale_of(scale)}
-    table = {"attributes": attributes, **columns, "duplicates": duplicates, "unmatched": unmatched}
-    data = o.load_data(ratings, dataset, attribute, table)
+    data = o.load_data(
+        ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,
+        duplicates=duplicates, unmatched=unmatched,
+    )  # fmt: skip
     learner = o.classifier_of(classifier, hidden=guard_hidden, epochs=None, seed=seed)
     guard = AttriGuard(learner, search=search, policy=policy, target=target, scale=data.scale, budget=ladder[-1])
     store = open_cache(work)

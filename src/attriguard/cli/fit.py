@@ -51,20 +51,9 @@ def fit(
 
     learner = o.classifier_of(classifier, hidden=hidden, epochs=epochs, seed=seed)
     data = o.load_data(
-        ratings,
-        dataset,
-        attribute,
-        {
-            "attributes": attributes,
-            "user": user,
-            "item": item,
-            "rating": rating,
-            "like": like,
-            "scale": o.scale_of(scale),
-            "duplicates": duplicates,
-            "unmatched": unmatched,
-        },
-    )
+        ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,
+        duplicates=duplicates, unmatched=unmatched,
+    )  # fmt: skip
     guard = AttriGuard(
         learner,
         search=search,
