@@ -13,13 +13,13 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_labels, check_matrix
 from attriguard.classifiers.base import Classifier, infer
-from attriguard.classifiers.factory import fit_classifier
+from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import DataError, NotFittedError
+from attriguard.errors import DataError, NotFittedError, ParameterError
+from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, learn, phase_one
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import COSTS, Progress, Rules, make_rules
-from attriguard.noise.confidence import check_confidence, fitting_confidence
-from attriguard.noise.edits import Edits
+from attriguard.noise.confidence import check_confidence
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -62,9 +62,24 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     additions
         Items that may be added: a list (they get the top of the scale) or a mapping item → raw rating (entry in
         [0, 1] without a scale). None: every item, at the top of the scale, as in the paper.
+    goal
+        "mislead" (the paper's): an attacker who does not know the guard infers something else. "conceal": what tells
+        most is taken away, so that even an attacker who knows the guard infers less. "both": part of the changes does
+        the one, the rest the other. ``classifier``, ``search``, ``target``, ``step``, ``confidence`` and ``maxiter``
+        are for misleading, ``members`` is for concealing.
+    members
+        How many small networks look for what tells most.
+    split
+        For "both": the share of the budget that takes away. None: ``fit`` finds it, on users of its own.
     random_state
-        Seeds ``transform``; None: the operating system's entropy.
+        Seeds ``transform``, and the learning of goals other than "mislead"; None: the operating system's entropy.
     """
+
+    # What fit learns; which of these, depends on the goal.
+    classifier_: Classifier
+    ensemble_: Ensemble | None  # looks for what tells most; None: to mislead only
+    split_: float  # the share of the budget that takes away
+    goal_: str
 
     def __init__(
         self,
@@ -81,6 +96,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         cost: str = "l0",
         locked: Any = None,
         additions: Any = None,
+        goal: str = MISLEAD,
+        members: int = MEMBERS,
+        split: float | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.classifier = classifier
@@ -95,6 +113,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         self.cost = cost
         self.locked = locked
         self.additions = additions
+        self.goal = goal
+        self.members = members
+        self.split = split
         self.random_state = random_state
 
     def fit(
@@ -123,9 +144,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         counts = np.bincount(codes[disclosed], minlength=classes.size)
         make_target(self.target, counts)
         names = _names_of(classes, values)
-        self.classifier_: Classifier = fit_classifier(
-            self.classifier, X[disclosed], codes[disclosed], checkpoint=checkpoint, progress=progress
-        )
+        learn(self, X[disclosed], codes[disclosed], items=ids, checkpoint=checkpoint, progress=progress)
         self.classes_ = classes
         self.counts_ = counts
         self.values_ = names
@@ -145,6 +164,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         check_choice(self.cost, COSTS, name="cost")
         check_confidence(self.confidence)
         check_budget(self.budget, 1)
+        check_split(self.split)
+        if check_goal(self.goal) == CONCEAL and self.cost != "l0":
+            raise ParameterError("the goal 'conceal' counts ratings: its cost is 'l0'")
         scale = self._scale()
         return make_rules(
             policy,
@@ -161,6 +183,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """Refuse parameters that a fitted guard cannot work with; ``plan`` does the same."""
+        check_learnt(self)
         self._make_rules(self.n_features_in_, self.items_)
         make_target(self.target, self.counts_)
 
@@ -186,19 +209,13 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         if ids.shape != (X.shape[0],):
             raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
 
-        # Parameters other than the classifier may be set after fit: another policy or target needs no new learning.
-        rules, target = self._make_rules(self.n_features_in_, self.items_), self.target_
-        search = get_search(self.search)
-
-        def find(kappa: ArrayLike) -> Edits:
-            return search.find(
-                self.classifier_, X, rules, confidence=kappa, cost=self.cost, locked=locked, progress=progress
-            )
-
-        kappa = check_confidence(self.confidence)
-        edits = find(fitting_confidence(find, target, budgets) if kappa is None else kappa)
-        inferred = infer(self.classifier_, X)
-        return make_plan(X=X, edits=edits, inferred=inferred, target=target, budget=budgets, users=ids)
+        # Parameters other than the classifier and the goal may be set after fit: another policy or target needs no new
+        # learning.
+        check_learnt(self)
+        rules = self._make_rules(self.n_features_in_, self.items_)
+        edits, mechanism = phase_one(self, X, rules, budgets, locked=locked, progress=progress)
+        model = self.ensemble_ if self.goal == CONCEAL and self.ensemble_ is not None else self.classifier_
+        return make_plan(X=X, edits=edits, inferred=infer(model, X), mechanism=mechanism, budget=budgets, users=ids)
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""

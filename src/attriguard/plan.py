@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,35 +13,44 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_budget, check_rng
 from attriguard.errors import ParameterError
 from attriguard.mechanism.sampling import draw, draw_keyed
-from attriguard.mechanism.solver import solve_mechanism, unaffordable
+from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.edits import Edits
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
-    """For every user the m representative noises and the mechanism M* over them."""
+    """For every user some candidates for a release, and how likely each is.
+
+    For the goals "mislead" and "both" candidate i is the representative noise for value i, and the probabilities are
+    the mechanism M*. For "conceal" candidate k makes the first k changes.
+    """
 
     X: csr_array
     edits: Edits
     inferred: NDArray[np.int64]  # C(x): what the guard's classifier infers without noise
-    target: NDArray[np.float64]
+    mechanism: Mechanism
     budget: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     users: NDArray[Any]
 
     @property
+    def target(self) -> NDArray[np.float64] | None:
+        """The distribution p over the m values; None where nothing is drawn by value."""
+        return self.mechanism.target
+
+    @property
     def cost(self) -> NDArray[np.float64]:
-        """(n, m): the cost of each representative noise; 0 where ``success`` is false, and never drawn there."""
+        """(n, candidates): the cost of each; 0 where ``success`` is false, and never drawn there."""
         return self.edits.cost
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """(n, m): did the search reach value i?"""
+        """(n, candidates): did the search reach value i, or was there a k-th change to make?"""
         return self.edits.success
 
     @property
     def extended(self) -> NDArray[np.bool_]:
-        """(n, m): did the search have to go beyond the policy, to modify_add?"""
+        """(n, candidates): did the search have to go beyond the policy, to modify_add?"""
         return self.edits.extended
 
     @property
@@ -49,26 +59,32 @@ class Plan:
         return np.einsum("ui,ui->u", self.probabilities, self.cost)
 
     def with_budget(self, budget: ArrayLike) -> Plan:
-        """The same noise with another budget: Phase II only."""
+        """The same with another budget: Phase II only, but for the goal "both", which also searches again."""
         return make_plan(
             X=self.X,
             edits=self.edits,
             inferred=self.inferred,
-            target=self.target,
+            mechanism=self.mechanism,
             budget=budget,
             users=self.users,
         )
 
+    def names(self, values: Sequence[str]) -> tuple[str, ...]:
+        """What to call each candidate: the value it points to, one of ``values``, or how many changes it makes."""
+        if self.target is not None:
+            return tuple(values)
+        return ("no change", *(f"{k} change{'s' * (k > 1)}" for k in range(1, self.edits.m)))
+
     def candidate(self, i: int) -> csr_array:
-        """Everyone's data with r_i added (unchanged for those whose search did not reach value i)."""
+        """Everyone's data with candidate i's edits (unchanged for those whose search did not reach it)."""
         if not 0 <= i < self.edits.m:
-            raise ParameterError(f"a value's index lies between 0 and {self.edits.m - 1}, got {i}")
+            raise ParameterError(f"a candidate's index lies between 0 and {self.edits.m - 1}, got {i}")
         return self.edits.apply(self.X, np.full(self.X.shape[0], i, dtype=np.int64))
 
     def draw(
         self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None
     ) -> NDArray[np.int64]:
-        """Which value's noise each user gets: one draw of M*."""
+        """Which candidate each user gets: one draw."""
         if key is None:
             return draw(self.probabilities, check_rng(random_state))
         if random_state is not None:
@@ -92,27 +108,18 @@ def make_plan(
     X: csr_array,
     edits: Edits,
     inferred: NDArray[np.int64],
-    target: NDArray[np.float64],
+    mechanism: Mechanism,
     budget: ArrayLike,
     users: NDArray[Any],
 ) -> Plan:
-    """Phase II for noise already found.
-
-    With a confidence κ even the value that C infers now can cost noise. Where a user cannot afford any value, that one
-    goes without noise, so that the budget always holds.
-    """
+    """Phase II for what Phase I found."""
     budgets = check_budget(budget, X.shape[0])
-    costs = np.where(edits.success, edits.cost, np.inf)
-    short = np.flatnonzero(unaffordable(costs, budgets))
-    if short.size:
-        edits = edits.cleared(short, inferred[short])
-        costs[short, inferred[short]] = 0.0
-    probabilities = solve_mechanism(target, costs, budgets)
+    edits, probabilities = mechanism.solve(edits, inferred, budgets)
     return Plan(
         X=X,
         edits=edits,
         inferred=inferred,
-        target=target,
+        mechanism=mechanism,
         budget=budgets,
         probabilities=probabilities,
         users=users,

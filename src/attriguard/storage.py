@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from attriguard import __version__
 from attriguard.classifiers.base import Classifier, linear_parts
 from attriguard.classifiers.checkpoint import write_tensors
+from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.factory import KINDS
 from attriguard.classifiers.linear import LinearClassifier
-from attriguard.classifiers.network import NetworkClassifier
+from attriguard.classifiers.network import NetworkClassifier, Weights
 from attriguard.data.files import check_file
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import AttriGuardError, GuardFileError, ParameterError
+from attriguard.goals import MISLEAD, check_goal
 from attriguard.noise.base import NoiseSearch
 
 if TYPE_CHECKING:
@@ -29,15 +31,22 @@ FORMAT = "attriguard guard"
 FORMAT_VERSION = 1
 HEADER = "attriguard"
 # Kinds of classifiers in a file; the oldest files do not name theirs, which is linear.
-LINEAR, NETWORK = "linear", "network"
+LINEAR, NETWORK, ENSEMBLE = "linear", "network", "ensemble"
 # Parameters that are plain JSON as they are.
 PLAIN = ("search", "policy", "budget", "step", "maxiter", "confidence", "cost")
+# Those of goals; the oldest files, which mislead, have none.
+GOAL_PARAMETERS = ("goal", "members", "split")
+PARTS = ("W1", "b1", "W2", "b2")
 
 
 def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
     """Write a fitted guard; ``metadata`` is kept with it (JSON)."""
     scale = None if guard.scale is None else check_scale(guard.scale)
     kind, tensors = _classifier_parts(guard.classifier_)
+    members = () if guard.ensemble_ is None else guard.ensemble_.members
+    tensors |= {f"member{k}.{name}": part for k, w in enumerate(members) for name, part in w.parts.items()}
+    if guard.ensemble_ is not None:
+        tensors["prior"] = guard.ensemble_.prior
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -45,7 +54,8 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
         "classifier": guard.classifier if isinstance(guard.classifier, str) else type(guard.classifier).__name__,
         "classifier_kind": kind,
         "classifier_options": _options(guard.classifier),
-        "parameters": {name: _plain(getattr(guard, name)) for name in PLAIN},
+        "parameters": {name: _plain(getattr(guard, name)) for name in (*PLAIN, *GOAL_PARAMETERS)},
+        "learnt": {"goal": guard.goal_, "split": guard.split_, "members": len(members)},
         "scale": None if scale is None else [scale.lowest, scale.highest, scale.step],
         "target": guard.target if isinstance(guard.target, str) else None,
         "classes": guard.classes_.tolist(),
@@ -61,8 +71,10 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
 
 def _classifier_parts(classifier: Any) -> tuple[str, dict[str, NDArray[Any]]]:
     """The kind of a fitted classifier, and its weights."""
+    if isinstance(classifier, Ensemble):
+        return ENSEMBLE, {}  # its members are written anyway
     if isinstance(classifier, NetworkClassifier):
-        return NETWORK, classifier.weights.parts
+        return NETWORK, dict(classifier.weights.parts)
     if not classifier.is_linear:
         raise ParameterError(
             "a guard with a torch module of your own cannot be saved: a file holds weights, not code; "
@@ -117,7 +129,9 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriGuard:
     from attriguard.guard import AttriGuard
 
-    classifier, m, n_items = _rebuild_classifier(header, tensors)
+    learnt = header.get("learnt") or {"goal": MISLEAD, "split": 0.0, "members": 0}
+    ensemble = _rebuild_ensemble(int(learnt["members"]), tensors)
+    classifier, m, n_items = _rebuild_classifier(header, tensors, ensemble)
     options, additions = header.get("classifier_options"), header["additions"]
     given: Any = header["classifier"] if header["classifier"] in KINDS else classifier
     guard = AttriGuard(
@@ -127,8 +141,10 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriG
         locked=header["locked"],
         additions=dict(additions) if additions and isinstance(additions[0], list) else additions,
         **{name: header["parameters"][name] for name in PLAIN},
+        **{name: header["parameters"][name] for name in GOAL_PARAMETERS if name in header["parameters"]},
     )
     guard.classifier_ = classifier
+    guard.ensemble_, guard.goal_, guard.split_ = ensemble, check_goal(learnt["goal"]), float(learnt["split"])
     guard.classes_ = np.array(header["classes"])
     guard.counts_ = np.array(header["counts"], dtype=np.int64)
     guard.values_ = tuple(str(value) for value in header["values"])
@@ -138,14 +154,28 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriG
         raise ValueError("values, classes and counts of different sizes")
     if guard.items_ is not None and guard.items_.shape != (n_items,):
         raise ValueError("items and weights of different sizes")
+    if (ensemble is None) != (guard.goal_ == MISLEAD) or (ensemble and (ensemble.m, ensemble.n_items) != (m, n_items)):
+        raise ValueError("the ensemble does not fit the goal or the weights")
     guard.check_parameters()
     return guard
 
 
-def _rebuild_classifier(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> tuple[Classifier, int, int]:
+def _rebuild_ensemble(members: int, tensors: dict[str, NDArray[Any]]) -> Ensemble | None:
+    if not members:
+        return None
+    weights = [Weights(*(tensors[f"member{k}.{name}"] for name in PARTS)) for k in range(members)]
+    return Ensemble(weights, tensors["prior"])
+
+
+def _rebuild_classifier(
+    header: dict[str, Any], tensors: dict[str, NDArray[Any]], ensemble: Ensemble | None
+) -> tuple[Classifier, int, int]:
     """The classifier, and for how many values and items it is."""
-    if header.get("classifier_kind", LINEAR) == NETWORK:
-        network = NetworkClassifier.from_weights(*(tensors[name] for name in ("W1", "b1", "W2", "b2")))
+    kind = header.get("classifier_kind", LINEAR)
+    if kind == ENSEMBLE and ensemble is not None:
+        return ensemble, ensemble.m, ensemble.n_items
+    if kind == NETWORK:
+        network = NetworkClassifier.from_weights(*(tensors[name] for name in PARTS))
         return network, network.m, network.n_items
     linear = LinearClassifier(tensors["coef"], tensors["intercept"])
     return linear, *linear.coef_.shape

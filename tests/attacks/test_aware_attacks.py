@@ -60,6 +60,20 @@ def test_undoing_finds_the_very_original(world):
     assert same.mean() > 0.8 > (inner.predict(plan.X[changed]) == inner.predict(z)).mean()
 
 
+def test_undoing_also_finds_ratings_that_are_not_at_the_top(world):
+    """A guard may be told what to add, with which rating; the attacker who knows it looks for those."""
+    groups, _, plan = world
+    theirs, own, test = groups
+    guard = ag.AttriGuard(search="panda", policy="add_new", additions=dict.fromkeys(range(0, 600, 2), 0.6))
+    guard.fit(theirs.X, theirs.y)
+    plan = guard.plan(test.X)
+    assert np.isclose(np.unique(plan.edits.values), 0.6).all()
+    plain = ag.attacks.get("LR-A")
+    undone = MechanismInversion(plain, guard).fit(own.X, own.y)
+    unaware = plain.untrained().fit(own.X, own.y)
+    assert accuracy(undone, plan, test.y) > accuracy(unaware, plan, test.y) + 0.05
+
+
 def test_each_draw_is_the_guards_own_release(world):
     groups, guard, _ = world
 

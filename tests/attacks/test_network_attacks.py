@@ -153,12 +153,13 @@ def test_the_small_network_takes_the_steps_of_torchs_adam(small_twin):
     attack = ag.attacks.get("MLP-A", hidden=5, epochs=1, batch_size=10_000, dropout=0.0, weight_decay=1e-2,
                             random_state=0).fit(train.X, train.y)  # fmt: skip
     from attriguard._checks import check_rng
-    from attriguard.attacks.mlp import _first
+    from attriguard.classifiers.small import first_weights
 
-    W1, b1, W2, b2 = (torch.tensor(p, requires_grad=True) for p in _first(check_rng(0), 300, 5, small_twin.m))
+    start = first_weights(check_rng(0), 300, 5, small_twin.m).parts.values()
+    W1, b1, W2, b2 = (torch.tensor(part, requires_grad=True) for part in start)
     adam = torch.optim.Adam([W1, b1, W2, b2], lr=2e-3, weight_decay=1e-2)
     output = torch.relu(torch.from_numpy(train.X.toarray()) @ W1 + b1) @ W2 + b2
     torch.nn.functional.cross_entropy(output, torch.from_numpy(train.y.copy())).backward()
     adam.step()
-    for mine, theirs in zip(attack._weights, (W1, b1, W2, b2), strict=True):
+    for mine, theirs in zip(attack._weights.parts.values(), (W1, b1, W2, b2), strict=True):
         np.testing.assert_allclose(mine, theirs.detach().numpy(), atol=1e-5)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from attriguard.bench import million, phase2, startup
+from attriguard.bench import conceal, million, phase2, startup
 from attriguard.bench.measure import Figure
 from attriguard.errors import MissingExtraError
 
@@ -57,3 +57,10 @@ def cli_bench(capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+def test_concealing_is_measured_against_torch(small_twin):
+    pytest.importorskip("torch")
+    (figure,) = conceal.run(small_twin, users=20, torch_users=4, members=2)
+    assert figure.value > 1
+    assert figure.details["users_with_the_same_removals"] == 1

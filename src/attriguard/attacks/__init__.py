@@ -28,8 +28,12 @@ ATTACKS = {
 
 def get(name: str, **options: Any) -> Attack:
     """A new, untrained attack."""
+    return class_of(name)(**options)
+
+
+def class_of(name: str) -> type[Attack]:
     module, cls = ATTACKS[check_choice(name, ATTACKS, name="attack")]
-    return getattr(importlib.import_module(module), cls)(**options)
+    return getattr(importlib.import_module(module), cls)
 
 
 def names() -> list[str]:
@@ -43,8 +47,7 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
     """
     attacks = []
     for name in wanted:
-        module, cls = ATTACKS[check_choice(name.strip(), ATTACKS, name="attack")]
-        known = inspect.signature(getattr(importlib.import_module(module), cls)).parameters
+        known = inspect.signature(class_of(name.strip())).parameters
         given = {key: value for key, value in options.items() if key in known and value is not None}
         if name.strip() == "MLP-A":
             given.pop("hidden", None)
@@ -52,4 +55,4 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
     return attacks
 
 
-__all__ = ["ATTACKS", "Attack", "get", "lineup", "names"]
+__all__ = ["ATTACKS", "Attack", "class_of", "get", "lineup", "names"]

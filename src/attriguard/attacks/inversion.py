@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
 from attriguard.attacks.base import Attack, check_guard
+from attriguard.errors import ParameterError
 
 # Rows of a release worked on at a time, so that memory stays bounded.
 BLOCK = 400
@@ -48,6 +49,11 @@ class MechanismInversion(Attack):
         self.name = f"mechanism inversion with {base.name}"
         self.base = base
         self.guard = check_guard(guard, self.name)
+        if getattr(guard, "goal", "mislead") != "mislead":
+            raise ParameterError(
+                f"{self.name} undoes a guard that misleads; this one's goal is {guard.goal!r}, which takes ratings "
+                "away, and what is gone cannot be found in a release"
+            )
         self.suspects = suspects
         self.most = most
         self.budget = budget

@@ -206,3 +206,39 @@ def apply_edits(x: NDArray[np.float32], items: NDArray[np.int32], values: NDArra
 def l2_cost(x: NDArray[np.float32], items: NDArray[np.int32], values: NDArray[np.float32]) -> float:
     """Twin of `edits.l2_costs` for one (user, value)."""
     return float(np.linalg.norm(values.astype(np.float64) - x[items].astype(np.float64)))
+
+
+def conceal(
+    x: NDArray[np.float32],
+    posterior: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    prior: NDArray[np.float64],
+    fixed: NDArray[np.bool_],
+    additions: dict[int, float],
+    most: int,
+) -> tuple[list[int], list[float]]:
+    """Twin of `conceal.conceal_rows` for one user's dense row, everything predicted anew in every step.
+
+    Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Gives the
+    changed items in order, and KL(posterior ‖ prior) before the first and after each.
+    """
+
+    def told(row: NDArray[np.float64]) -> float:
+        p = posterior(row)
+        return float((p * np.log(np.maximum(p, 1e-300) / prior)).sum())
+
+    now = x.astype(np.float64)
+    left = [(int(j), 0.0) for j in np.flatnonzero(x) if not fixed[j]]
+    left += [(j, value) for j, value in additions.items() if x[j] == 0 and not fixed[j]]
+    changes, course = [], [told(now)]
+    for _ in range(min(most, len(left))):
+        after = []
+        for j, value in left:
+            trial = now.copy()
+            trial[j] = value
+            after.append(told(trial))
+        best = int(np.argmin(after))
+        item, value = left.pop(best)
+        now[item] = value
+        changes.append(item)
+        course.append(after[best])
+    return changes, course

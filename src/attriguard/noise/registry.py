@@ -12,6 +12,9 @@ SEARCHES = {
     "margin": ("attriguard.noise.greedy", "Margin"),
     "panda": ("attriguard.noise.greedy", "Panda"),
     "exact": ("attriguard.noise.exact", "Exact"),
+    "fgsm": ("attriguard.noise.fgsm", "FGSM"),
+    "jsma": ("attriguard.noise.jsma", "JSMA"),
+    "cw": ("attriguard.noise.carlini_wagner", "CarliniWagner"),
 }
 
 

@@ -1,0 +1,142 @@
+"""What a guard is for: to mislead an attacker, to conceal what tells, or both; what each learns and searches."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from attriguard._checks import check_choice, check_number, check_rng
+from attriguard.classifiers.ensemble import fit_ensemble
+from attriguard.classifiers.factory import fit_classifier
+from attriguard.errors import ParameterError
+from attriguard.mechanism.strategies import Counts, Divergence, Mechanism, Shared
+from attriguard.noise.base import Progress, Rules
+from attriguard.noise.confidence import check_confidence, fitting_confidence
+from attriguard.noise.edits import Edits
+from attriguard.noise.registry import get_search
+from attriguard.noise.removals import find_sequences
+from attriguard.noise.shared import Both
+
+if TYPE_CHECKING:
+    from attriguard.guard import AttriGuard
+
+MISLEAD, CONCEAL, BOTH = "mislead", "conceal", "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    name: str
+    meaning: str  # in one sentence that a person understands
+
+
+GOALS = {
+    goal.name: goal
+    for goal in (
+        Goal(MISLEAD, "An attacker who does not know the guard infers something else: the paper's guard."),
+        Goal(CONCEAL, "What tells most is taken away, so that even an attacker who knows the guard infers less."),
+        Goal(BOTH, "Part of the changes takes away what tells most, the rest points elsewhere."),
+    )
+}
+
+
+def check_goal(goal: Any) -> str:
+    return check_choice(goal, GOALS, name="goal")
+
+
+def candidates_of(goal: str, m: int, budget: float) -> int:
+    """How many candidates a plan has at most."""
+    return int(np.ceil(budget)) + 1 if check_goal(goal) == CONCEAL else m
+
+
+def check_split(split: Any) -> float | None:
+    return None if split is None else check_number(split, name="split", low=0.0, high=1.0)
+
+
+def learn(
+    guard: AttriGuard,
+    X: csr_array,
+    codes: NDArray[np.int64],
+    *,
+    items: NDArray[Any] | None,
+    checkpoint: str | os.PathLike[str] | None,
+    progress: Progress | None,
+) -> None:
+    """What the goal needs: a classifier to mislead, an ensemble to conceal, and how to share the budget."""
+    guard.ensemble_, guard.split_, guard.goal_ = None, float(guard.goal == CONCEAL), guard.goal
+    if guard.goal != MISLEAD:
+        chance = check_rng(guard.random_state)
+        guard.ensemble_ = fit_ensemble(X, codes, members=guard.members, chance=chance, progress=progress)
+    if guard.goal == CONCEAL and guard.ensemble_ is not None:
+        if checkpoint is not None:
+            raise ParameterError("a guard that conceals learns small networks, which need no checkpoint")
+        guard.classifier_ = guard.ensemble_
+        return
+    guard.classifier_ = fit_classifier(guard.classifier, X, codes, checkpoint=checkpoint, progress=progress)
+    if guard.goal == BOTH:
+        from attriguard.splitting import find_split
+
+        guard.split_ = find_split(guard, X, codes, items, progress) if guard.split is None else float(guard.split)
+
+
+def check_learnt(guard: AttriGuard) -> None:
+    """A guard learnt for both goals can do either; any other only its own."""
+    if guard.goal != guard.goal_ and guard.goal_ != BOTH:
+        raise ParameterError(
+            f"this guard was learnt to {guard.goal_}; to {guard.goal}, fit it again with goal={guard.goal!r}"
+            if guard.goal != BOTH
+            else f"this guard was learnt to {guard.goal_} only; fit it again with goal='both'"
+        )
+
+
+def phase_one(
+    guard: AttriGuard,
+    X: csr_array,
+    rules: Rules,
+    budget: NDArray[np.float64],
+    *,
+    locked: Any,
+    progress: Progress | None,
+) -> tuple[Edits, Mechanism]:
+    """Phase I of the guard's goal, and the mechanism that goes with it."""
+    target = guard.target_
+
+    def noise(rows: csr_array, fixed: Any, left: NDArray[np.float64]) -> Edits:
+        search = get_search(guard.search)
+
+        def find(kappa: ArrayLike) -> Edits:
+            return search.find(
+                guard.classifier_, rows, rules, confidence=kappa, cost=guard.cost, locked=fixed, progress=progress
+            )
+
+        kappa = check_confidence(guard.confidence)
+        return find(fitting_confidence(find, target, left) if kappa is None else kappa)
+
+    if guard.goal == MISLEAD or guard.ensemble_ is None:
+        return noise(X, locked, budget), Divergence(target)
+    if guard.goal == CONCEAL:
+        most, whole = _changes_to_find(X, rules, budget)
+        found = find_sequences(guard.ensemble_, X, rules, most, locked=locked, progress=progress)
+        return found.prefixes(), Counts(np.inf if whole else float(most))
+    both = Both(
+        ensemble=guard.ensemble_,
+        noise=noise,
+        X=X,
+        rules=rules,
+        split=float(guard.split_ if guard.split is None else guard.split),
+        cost=guard.cost,
+        locked=locked,
+        progress=progress,
+    )
+    return both.find(budget), Shared(target, both.find)
+
+
+def _changes_to_find(X: csr_array, rules: Rules, budget: NDArray[np.float64]) -> tuple[int, bool]:
+    """The next whole number from the largest budget on; and whether nobody has more to change than that."""
+    limit = int(np.diff(X.indptr).max(initial=0)) if rules.policy.modify else rules.n_items
+    most = int(min(np.ceil(budget.max(initial=0.0)), limit))
+    return most, most == limit

@@ -1,0 +1,166 @@
+"""What the evasion attacks of section 5.2 share: which rules they know, rounding to the grid, and the check after it.
+
+They know no policy: every entry may change, to any value, so they work under modify_add alone. What they find is
+rounded to the rating scale, as in the paper, and only then does the classifier say whether they have succeeded.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.classifiers.base import Classifier
+from attriguard.errors import ParameterError
+from attriguard.noise.base import NO_LIMIT, NoiseSearch, Progress, Rules
+from attriguard.noise.edits import Edits
+from attriguard.noise.jacobian import Outputs, Rows, outputs_of
+
+# Entries of the dense rows that are looked at together; all that depends on the number of users grows no further.
+BLOCK_ENTRIES = 2**22
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some users, dense; pair u·m + i is user u on the way to value i."""
+
+    start: Rows  # (n, items)
+    free: NDArray[np.bool_]  # (n, items): what may change
+    kappa: NDArray[np.float64]
+    m: int
+
+    @property
+    def users(self) -> Ints:
+        return np.repeat(np.arange(self.start.shape[0]), self.m)
+
+    @property
+    def values(self) -> Ints:
+        return np.tile(np.arange(self.m), self.start.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Entry ``items[e]`` of ``pairs[e]``'s data becomes ``values[e]``; sorted by pair and item, each entry once."""
+
+    pairs: Ints
+    items: Ints
+    values: Rows
+
+
+class EvasionSearch(NoiseSearch):
+    """A search that proposes changes for a block of users; rounding and checking is done here."""
+
+    takes_steps: ClassVar[bool] = False  # then `step` and `maxiter` mean something to it
+
+    def _find(
+        self,
+        classifier: Classifier,
+        X: csr_array,
+        rules: Rules,
+        kappa: NDArray[np.float64],
+        locked: csr_array,
+        progress: Progress | None = None,
+    ) -> Edits:
+        self._check(rules)
+        outputs, n, m = outputs_of(classifier), X.shape[0], classifier.m
+        size = max(1, BLOCK_ENTRIES // (self._rows_a_user(outputs) * max(1, X.shape[1])))
+        parts: list[Edits] = []
+        for begin in range(0, n, size):
+            users = slice(begin, min(begin + size, n))
+            rows = X[users]
+            free = (locked[users].toarray() == 0) & (rules.upper >= 0)
+            block = Block(rows.toarray(), free, kappa[users], m)
+            parts.append(checked(classifier, rows, block, self._changes(outputs, block, rules), rules.levels))
+            self._watch(parts, n)
+            if progress is not None:
+                progress("Phase I", users.stop - users.start)
+        return joined(parts, m)
+
+    def _check(self, rules: Rules) -> None:
+        if not (rules.policy.modify and rules.policy.add):
+            raise ParameterError(
+                f"the search {self.name!r} knows no policies and works under policy='modify_add' alone, got "
+                f"{rules.policy.name!r}; use search='panda' or 'margin'"
+            )
+        if rules.jump:
+            raise ParameterError(
+                f"the search {self.name!r} cannot keep to additions; use search='panda' or 'margin', or additions=None"
+            )
+        if not self.takes_steps and (rules.step != 1.0 or rules.max_steps != NO_LIMIT):
+            raise ParameterError(f"the search {self.name!r} has no use for step and maxiter; leave them at 1 and None")
+
+    def _rows_a_user(self, outputs: Outputs) -> int:
+        """How many dense rows a user takes."""
+        return outputs.m
+
+    def _watch(self, parts: list[Edits], n_users: int) -> None:
+        """Called after every block, with all that was found so far."""
+
+    @abstractmethod
+    def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
+        """What to change; entries that are not free must not be among it."""
+
+
+def infers(scores: NDArray[np.floating], values: Ints, kappa: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Does C infer each row's value, with a lead of κ? In a tie it infers the first."""
+    return np.where(kappa > 0, lead(scores, values)[0] >= kappa, scores.argmax(axis=1) == values)
+
+
+def lead(scores: NDArray[np.floating], values: Ints) -> tuple[NDArray[np.floating], Ints]:
+    """C_i − C_k for each row's value i and its closest rival k; and who that is."""
+    each, rest = np.arange(values.size), scores.copy()
+    rest[each, values] = -np.inf
+    rivals = rest.argmax(axis=1)
+    return scores[each, values] - rest[each, rivals], rivals
+
+
+def checked(classifier: Classifier, X: csr_array, block: Block, changes: Changes, levels: int) -> Edits:
+    """The changes, rounded to the grid; none for the pairs whose value C does not infer after that."""
+    pairs, items, values = changes.pairs, changes.items, changes.values
+    if levels:
+        values = (np.rint(values.astype(np.float64) * levels) / levels).astype(np.float32)
+    real = values != block.start[pairs // block.m, items]
+    pairs, items, values = pairs[real], items[real], values[real]
+    n, m = X.shape[0], block.m
+    success = np.empty((n, m), dtype=np.bool_)
+    edits = _edits(pairs, items, values, success)
+    for i in range(m):
+        scores = classifier.decision_function(edits.apply(X, np.full(n, i)))
+        success[:, i] = infers(scores, np.full(n, i), block.kappa)
+    kept = success.ravel()[pairs]
+    return edits if kept.all() else _edits(pairs[kept], items[kept], values[kept], success)
+
+
+def _edits(pairs: Ints, items: Ints, values: Rows, success: NDArray[np.bool_]) -> Edits:
+    counts = np.bincount(pairs, minlength=success.size)
+    return Edits(
+        indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        items=items.astype(np.int32),
+        values=values,
+        cost=counts.reshape(success.shape).astype(np.float64),
+        success=success,
+        extended=np.zeros_like(success),
+    )
+
+
+def joined(parts: list[Edits], m: int) -> Edits:
+    """The edits of consecutive blocks of users as one."""
+    nobody = _edits(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32), np.empty((0, m), np.bool_))
+    parts = parts or [nobody]
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+    return Edits(
+        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        items=np.concatenate([part.items for part in parts]),
+        values=np.concatenate([part.values for part in parts]),
+        cost=np.concatenate([part.cost for part in parts]),
+        success=np.concatenate([part.success for part in parts]),
+        extended=np.concatenate([part.extended for part in parts]),
+    )
