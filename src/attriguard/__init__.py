@@ -22,7 +22,7 @@ _EXPORTS = {
     "solve_mechanism": "attriguard.mechanism.solver",
     "write_release": "attriguard.data.release",
 }
-_MODULES = ("attacks", "errors")
+_MODULES = ("attacks", "defenses", "errors")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -41,6 +41,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from attriguard import attacks as attacks
+    from attriguard import defenses as defenses
     from attriguard import errors as errors
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
     from attriguard.data.datasets import load_dataset as load_dataset

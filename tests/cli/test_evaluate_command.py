@@ -80,3 +80,54 @@ def test_bad_options_are_named(base, cli, tmp_path):
         assert code == 2, options
         assert message in err, err
     assert not (tmp_path / "r.json").exists()
+
+
+def test_defenses_side_by_side(base, cli, tmp_path):
+    output, page = tmp_path / "result.json", tmp_path / "page.html"
+    code, out, err = cli(
+        *base, "--defenses", "AttriGuard,BlurMe,random-deletions", "--attacks", "LR-A,BA-A", "--draws", 2,
+        "--strengths", "BlurMe=1,5,20", "--strengths", "random-deletions=1,3", "--reach", "0.5,0.3",
+        "--recommender", "PureSVD", "--output", output, "--plot", page,
+    )  # fmt: skip
+    assert code == 0, err
+    record = json.loads(output.read_text())
+    guard, blur = record["defenses"]["AttriGuard"], record["defenses"]["BlurMe"]
+    assert guard["strengths"] == [1, 4]  # --budgets
+    assert blur["l0"] == [1, 5, 20]  # whole items, for everybody
+    assert blur["told_the_true_value"]
+    assert not guard["told_the_true_value"]
+    assert "BlurMe is told every user's true value" in out
+    assert set(guard["l0_for_accuracy"]["LR-A"]) == {"0.5", "0.3"}
+    assert guard["accuracy"]["LR-A"][1] < record["before"]["LR-A"]
+    precision = record["precision"]
+    assert precision["attack"] == "LR-A"
+    # The level is one that all of them reach, and the strength the one that reaches it.
+    assert precision["accuracy"] == max(min(d["accuracy"]["LR-A"]) for d in record["defenses"].values())
+    assert 1 <= precision["defenses"]["BlurMe"]["strength"] <= 20
+    assert len(precision["defenses"]["AttriGuard"]["relative_loss"]) == 50
+    assert "true value" in page.read_text()
+    assert not any(f"u{u:03d}" in page.read_text() for u in range(300))
+    code, again, _ = cli(
+        *base, "--defenses", "AttriGuard,BlurMe,random-deletions", "--attacks", "LR-A,BA-A", "--draws", 2,
+        "--strengths", "BlurMe=1,5,20", "--strengths", "random-deletions=1,3", "--reach", "0.5,0.3",
+        "--recommender", "PureSVD", "--json",
+    )  # fmt: skip
+    assert json.loads(again)["defenses"] == record["defenses"]
+    assert json.loads(again)["precision"] == precision
+
+
+def test_bad_options_of_a_comparison_are_named(base, cli):
+    for options, message in (
+        (["--defenses", "Blur"], "unknown defense 'Blur'; known: AttriGuard, BlurMe"),
+        (["--defenses", "BlurMe", "--attacks", "AT-A"], "AT-A adapts to AttriGuard alone"),
+        (["--defenses", "BlurMe", "--strengths", "QPM=1"], "unknown defense in --strengths 'QPM'; known: BlurMe"),
+        (["--defenses", "BlurMe", "--strengths", "BlurMe=few"], "BlurMe=1,10,100"),
+        (["--defenses", "BlurMe", "--strengths", "BlurMe=1.5"], "k must be a whole number of items"),
+        (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must lie in (0, inf]"),
+        (["--defenses", "BlurMe", "--reach", "5"], "between 0 and 1"),
+        (["--defenses", "BlurMe", "--recommender", "magic"], "unknown recommender 'magic'"),
+    ):
+        code, out, err = cli(*base, *(["--attacks", "BA-A"] if "--attacks" not in options else []), *options)
+        assert code == 2, options
+        assert message in err
+        assert not out

@@ -26,7 +26,7 @@ def run_audit(
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import audit, steps_of
 
-    with progress(steps_of(data, attacks, knowing)) as advance:
+    with progress(steps_of(data, guard, attacks, budgets, knowing)) as advance:
         return audit(data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, seed=seed, progress=advance)
 
 
@@ -47,6 +47,7 @@ def as_record(result: Audit, output: Path) -> dict[str, Any]:
     return {
         "page": str(output),
         "attribute": result.data.attribute,
+        "goal": result.guard.goal,
         "values": result.data.m,
         "training_users": result.n_train,
         "test_users": result.n_test,

@@ -44,6 +44,17 @@ Unmatched = Annotated[
     typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel="Table"),
 ]
 Classifier = Annotated[str, typer.Option(help="What the guard learns: lr, lr-ova or nn (a network).")]
+Goal = Annotated[
+    str,
+    typer.Option(
+        help="mislead: an attacker who does not know the guard infers something else. conceal: what tells most is "
+        "taken away, so that even one who knows it infers less. both: part of the changes for each."
+    ),
+]
+Split = Annotated[
+    float | None,
+    typer.Option(help="With --goal both: the share of the budget that takes away, from 0 to 1; tried out otherwise."),
+]
 Hidden = Annotated[
     int | None, typer.Option(help="Hidden units of the network; 50,000 otherwise.", rich_help_panel="Network (nn)")
 ]

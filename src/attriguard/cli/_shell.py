@@ -16,15 +16,37 @@ if TYPE_CHECKING:
     import typer
     from rich.console import Console
 
+    from attriguard.report.page import Table as PageTable
+
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+
+
+# Where the output goes to a file or a pipe, no line is cut.
+WIDE = 250
 
 
 def console() -> Console:
     """Results go to standard output."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+
+
+def print_table(shown: PageTable) -> None:
+    """A table of a report: as wide as the terminal, with as little between the columns as needed."""
+    from rich.table import Table
+
+    screen = console()
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for k, head in enumerate(shown.head):
+        table.add_column(head, justify="right" if k in shown.numeric else "left", no_wrap=True)
+    for row in shown.rows:
+        table.add_row(*row)
+    if shown.caption:
+        screen.print(shown.caption, style="italic", soft_wrap=not screen.is_terminal)
+    screen.print(table)
+    screen.print()
 
 
 def messages() -> Console:

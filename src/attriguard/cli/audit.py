@@ -26,6 +26,7 @@ def audit(
         str, typer.Option(help="The attacker who is also shown as one who knows the guard and retrains; '' for none.")
     ] = "MLP-A",
     budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8",
+    goal: o.Goal = "mislead",
     classifier: o.Classifier = "lr",
     search: o.Search = "margin",
     policy: o.Policy = "modify_add",
@@ -47,6 +48,7 @@ def audit(
     """
     from attriguard.attacks import lineup
     from attriguard.cli._audit import present, run_audit
+    from attriguard.goals import check_goal
     from attriguard.guard import AttriGuard
 
     ladder = numbers_of(budgets)
@@ -66,6 +68,9 @@ def audit(
         target=target,
         confidence=o.confidence_of(confidence),
         scale=data.scale,
+        goal=check_goal(goal),
+        budget=ladder[-1],
+        random_state=seed,
     )
     result = run_audit(data, guard=guard, attacks=attackers, budgets=ladder, knowing=knows, seed=seed)
     source = dataset or (ratings.name if ratings else "")

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from attriguard.evaluation.accuracy import Curve
     from attriguard.evaluation.aware import Aware
     from attriguard.evaluation.cache import Cache
-    from attriguard.report.evaluation import Evaluation
+    from attriguard.report.page import Shown
 
 EXAMPLE = "Example: attriguard evaluate --dataset google-play --attacks all --hidden 500 --work runs --plot curves.svg"
 AWARE = "Attackers who know the guard"
+RIVALS = "Defenses side by side"
 
 
 def evaluate(
@@ -36,6 +37,7 @@ def evaluate(
     hidden: Annotated[
         int | None, typer.Option(help="Hidden units of the attackers' networks; as in the paper otherwise: 30,000.")
     ] = None,
+    goal: o.Goal = "mislead",
     classifier: o.Classifier = "lr",
     guard_hidden: Annotated[int | None, typer.Option(help="Hidden units of the guard's network (nn).")] = None,
     search: o.Search = "margin",
@@ -50,8 +52,41 @@ def evaluate(
     detector: Annotated[
         bool, typer.Option("--detector", help="Also how well protected users are told apart.", rich_help_panel=AWARE)
     ] = False,
+    defenses: Annotated[
+        str,
+        typer.Option(
+            help="Compare these defenses, with commas between, or all; see docs/defenses.md.", rich_help_panel=RIVALS
+        ),
+    ] = "",
+    strengths: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A defense's own strengths, such as BlurMe=1,10,100; again for another.", rich_help_panel=RIVALS
+        ),
+    ] = None,
+    reach: Annotated[
+        str,
+        typer.Option(
+            help="Show what each defense needs to bring the attackers down to these shares.", rich_help_panel=RIVALS
+        ),
+    ] = "0.35,0.3,0.25,0.2,0.15,0.1",
+    recommender: Annotated[
+        str | None,
+        typer.Option(
+            help="Also what they cost a recommender where the first attacker infers equally little: SVD, ALS, PureSVD.",
+            rich_help_panel=RIVALS,
+        ),
+    ] = None,
+    at: Annotated[
+        float | None,
+        typer.Option(help="That accuracy; the lowest that all of them reach otherwise.", rich_help_panel=RIVALS),
+    ] = None,
     draws: Annotated[
-        int, typer.Option(help="How often an attacker who retrains protects each user.", rich_help_panel=AWARE)
+        int,
+        typer.Option(
+            help="How often an attacker who retrains protects each user, and a defense that draws is drawn.",
+            rich_help_panel=AWARE,
+        ),
     ] = 4,
     output: Annotated[Path | None, typer.Option(help="Also write the figures to this JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw them: a file that ends in .svg or .html.")] = None,
@@ -77,42 +112,61 @@ def evaluate(
     from attriguard.attacks import lineup, names
     from attriguard.cli.audit import numbers_of
     from attriguard.evaluation.accuracy import check_budgets
+    from attriguard.goals import check_goal
     from attriguard.guard import AttriGuard
 
-    ladder = check_budgets(numbers_of(budgets))
-    wanted = names() if attacks.strip() == "all" else names_of(attacks)
-    retrain, undo = (lineup(names_of(text), random_state=seed, hidden=hidden) for text in (retrained, inversion))
     if plot is not None and plot.suffix not in (".svg", ".html"):
         raise ParameterError(f"--plot must name a file that ends in .svg or .html, got {plot.name}")
+    ladder = check_budgets(numbers_of(budgets))
+    named = [] if attacks.strip() == "all" else names_of(attacks)
+    retrain, undo = (lineup(names_of(text), random_state=seed, hidden=hidden) for text in (retrained, inversion))
     data = o.load_data(
         ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,
         duplicates=duplicates, unmatched=unmatched,
     )  # fmt: skip
-    learner = o.classifier_of(classifier, hidden=guard_hidden, epochs=None, seed=seed)
-    guard = AttriGuard(learner, search=search, policy=policy, target=target, scale=data.scale, budget=ladder[-1])
+    # The attackers do not know the guard's network, so the seeds differ.
+    learner = o.classifier_of(classifier, hidden=guard_hidden, epochs=None, seed=seed + 1)
+    guard = AttriGuard(
+        learner, search=search, policy=policy, target=target, scale=data.scale, budget=ladder[-1],
+        goal=check_goal(goal), random_state=seed,
+    )  # fmt: skip
     store = open_cache(work)
-    curves, sizes = run_paper(data, guard, wanted, ladder, hidden=hidden, seed=seed, store=store)
-    knowing = None
-    if detector or retrain or undo:
-        knowing = run_aware(data, guard, retrain, undo, ladder, seed=seed, draws=draws, detector=detector, store=store)
-    from attriguard.report.evaluation import Evaluation
+    source = dataset or (ratings.name if ratings else "")
+    settings = {
+        "command": command_line(),
+        "seed": seed,
+        "guard": {"goal": goal, "classifier": classifier, "search": search, "policy": policy, "target": target},
+        "hidden": hidden,
+    }
+    if defenses.strip():
+        from attriguard.cli._compare import run_comparison
 
-    result = Evaluation(
-        source=dataset or (ratings.name if ratings else ""),
-        attribute=data.attribute,
-        m=data.m,
-        budgets=ladder,
-        curves=tuple(curves),
-        aware=knowing,
-        settings={
-            "command": command_line(),
-            "seed": seed,
-            "guard": {"classifier": classifier, "search": search, "policy": policy, "target": target},
-            "hidden": hidden,
-            **sizes,
-        },
-    )
-    present(result, output=output, plot=plot, as_json=as_json)
+        shown = run_comparison(
+            data, guard, defenses, named or ("NN-A", "LR-A"), ladder, hidden=hidden,
+            ladders=strengths or (), reach=reach, recommender=recommender, at=at, draws=draws, seed=seed, store=store,
+            source=source, settings=settings,
+        )  # fmt: skip
+    else:
+        curves, sizes = run_paper(data, guard, named or names(), ladder, hidden=hidden, seed=seed, store=store)
+        knowing = None
+        if detector or retrain or undo:
+            knowing = run_aware(
+                data, guard, retrain, undo, ladder, seed=seed, draws=draws, detector=detector, store=store
+            )
+        from attriguard.report.evaluation import Evaluation, shown_of
+
+        shown = shown_of(
+            Evaluation(
+                source=source,
+                attribute=data.attribute,
+                m=data.m,
+                budgets=ladder,
+                curves=tuple(curves),
+                aware=knowing,
+                settings={**settings, **sizes},
+            )
+        )
+    present(shown, output=output, plot=plot, as_json=as_json)
 
 
 def command_line() -> str:
@@ -153,9 +207,10 @@ def run_paper(
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import split_for_audit
     from attriguard.evaluation.engine import evaluate as run
+    from attriguard.goals import candidates_of
 
     train, test = split_for_audit(data, seed)
-    with progress((1 + data.m) * len(wanted)) as advance:
+    with progress((1 + candidates_of(guard.goal, data.m, ladder[-1])) * len(wanted)) as advance:
         advance("the guard learns", 0)
         guard.fit(train.X, train.y)
         attacks = lineup(wanted, random_state=seed, hidden=hidden, guard=guard)
@@ -183,41 +238,35 @@ def run_aware(
     from attriguard.evaluation.audit import split_for_audit
     from attriguard.evaluation.aware import aware_steps, evaluate_aware
     from attriguard.evaluation.protocol import halves
+    from attriguard.goals import candidates_of
 
     groups = halves(*split_for_audit(data, seed), seed)
-    with progress(aware_steps(len(retrain), len(undo), len(ladder), data.m)) as advance:
+    candidates = candidates_of(guard.goal, data.m, ladder[-1])
+    with progress(aware_steps(len(retrain), len(undo), len(ladder), candidates)) as advance:
         return evaluate_aware(
             groups, clone(guard), retrain, ladder, draws=draws, inversion=undo, detector=detector, seed=seed,
             cache=store, progress=advance,
         )  # fmt: skip
 
 
-def present(result: Evaluation, *, output: Path | None, plot: Path | None, as_json: bool) -> None:
-    from attriguard.cli._shell import console, emit_json, write_json
-    from attriguard.report.evaluation import curves_plot, evaluation_page, record, tables
+def present(shown: Shown, *, output: Path | None, plot: Path | None, as_json: bool) -> None:
+    from attriguard.cli._shell import console, emit_json, print_table, write_json
     from attriguard.report.page import write_page
 
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        write_json(record(result), output)
+        write_json(shown.record, output)
     if plot is not None and plot.suffix == ".html":
-        write_page(evaluation_page(result), plot)
+        write_page(shown.page(), plot)
     elif plot is not None:
         from attriguard.data.files import written_beside
 
         with written_beside(plot) as file:
-            file.write(curves_plot(result).encode())
+            file.write(shown.drawing().encode())
     if as_json:
-        emit_json(record(result))
+        emit_json(shown.record)
         return
-    from rich.table import Table
-
-    screen = console()
-    for shown in tables(result):
-        table = Table(box=None, header_style="bold", pad_edge=False, title=shown.caption, title_justify="left")
-        for k, head in enumerate(shown.head):
-            table.add_column(head, justify="right" if k in shown.numeric else "left", no_wrap=True)
-        for row in shown.rows:
-            table.add_row(*row)
-        screen.print(table)
-        screen.print()
+    for table in shown.tables:
+        print_table(table)
+    for remark in shown.remarks:
+        console().print(remark, soft_wrap=True)

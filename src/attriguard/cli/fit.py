@@ -22,6 +22,8 @@ def fit(
     attributes: o.Attributes = None,
     attribute: o.Attribute = None,
     dataset: o.Dataset = None,
+    goal: o.Goal = "mislead",
+    split: o.Split = None,
     classifier: o.Classifier = "lr",
     hidden: o.Hidden = None,
     epochs: o.Epochs = None,
@@ -46,6 +48,7 @@ def fit(
     when protecting. The training of a network that was interrupted goes on when the same command is given again.
     """
     from attriguard.cli._shell import console, emit_json
+    from attriguard.goals import CONCEAL, check_goal
     from attriguard.guard import AttriGuard
     from attriguard.storage import save_guard
 
@@ -62,13 +65,17 @@ def fit(
         budget=budget,
         confidence=o.confidence_of(confidence),
         scale=data.scale,
+        goal=check_goal(goal),
+        split=split,
+        random_state=seed,
     )
-    with _training(learner, data.n_users, output) as options:
+    with _training("" if goal == CONCEAL else learner, data.n_users, output) as options:
         guard.fit(data.X, data.y, items=data.items, values=data.values, **options)
         save_guard(guard, output, metadata={"attribute": data.attribute})
     result = {
         "guard": str(output),
         "attribute": data.attribute,
+        "goal": goal,
         "values": len(guard.values_),
         "users": int(guard.counts_.sum()),
         "items": data.n_items,

@@ -21,6 +21,9 @@ def protect(
     ratings: o.Ratings,
     guard: Annotated[Path, typer.Option(help="The guard file that 'attriguard fit' wrote.")],
     output: Annotated[Path, typer.Option(help="The released table to write: .csv, .csv.gz, .tsv or .parquet.")],
+    goal: Annotated[
+        str | None, typer.Option(help="mislead, conceal or both, for a guard learnt for both; else the guard's.")
+    ] = None,
     policy: Annotated[str | None, typer.Option(help="modify_exist, add_new or modify_add; else the guard's.")] = None,
     budget: Annotated[float | None, typer.Option(help="Changed ratings a user, on average; else the guard's.")] = None,
     target: Annotated[str | None, typer.Option(help="train or uniform; else the guard's.")] = None,
@@ -53,8 +56,9 @@ def protect(
 ) -> None:
     """Release a protected version of a table of ratings, in the same format.
 
-    No user's attribute is needed, asked for, or written. An attacker who knows that you use this guard, and retrains
-    on data protected by it, still infers more than the guard's target: see docs/limits.md.
+    No user's attribute is needed, asked for, or written. An attacker who knows that you use a guard that misleads, and
+    retrains on data protected by it, gets back most of what he lost; one that conceals holds better: see
+    docs/limits.md.
     """
     import numpy as np
 
@@ -72,6 +76,7 @@ def protect(
             f"{guard} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
         )
     changes = {
+        "goal": goal,
         "policy": policy,
         "budget": budget,
         "target": target,
@@ -111,6 +116,7 @@ def protect(
         )
     result: dict[str, Any] = {
         "output": str(output),
+        "goal": loaded.goal,
         "users": data.n_users,
         "changed": summary.changed,
         "removed": summary.removed,
@@ -119,7 +125,8 @@ def protect(
         "budget": float(np.mean(made.budget)),
         "expected_cost": float(made.expected_cost.mean()) if data.n_users else 0.0,
         "users_beyond_policy": int((made.extended & (made.probabilities > 0)).any(axis=1).sum()),
-        "values_out_of_reach": int((~made.success).sum()),
+        "values_out_of_reach": 0 if made.target is None else int((~made.success).sum()),
+        "users_with_too_few_ratings": 0 if made.target is not None else int((made.expected_cost < made.budget).sum()),
         "unknown_items": int(unknown.size),
     }
     if as_json:
@@ -141,6 +148,8 @@ def _summary(result: dict[str, Any]) -> str:
         )
     if result["values_out_of_reach"]:
         lines.append(f"{result['values_out_of_reach']:,} (user, value) pairs could not be reached and are never drawn")
+    if result["users_with_too_few_ratings"]:
+        lines.append(f"{result['users_with_too_few_ratings']:,} users have fewer ratings to take away than the budget")
     return "\n".join([*lines, f"wrote {result['output']}"])
 
 

@@ -1,86 +1,147 @@
-"""``attriguard reproduce``: a table or figure of the paper, measured again."""
+"""``attriguard reproduce``: the paper's tables and figures, measured again, on one page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from attriguard.cli import _options as o
 
-EXAMPLE = "Example: attriguard reproduce figure-6 --profile quick --work figure-6 --output figure-6.json"
+if TYPE_CHECKING:
+    from attriguard.data.public_data import PublicData
+    from attriguard.experiments.workspace import Workspace
+    from attriguard.report.reproduction import Reproduction
+
+EXAMPLE = "Example: attriguard reproduce figure-5 table-1 --profile quick --work runs --output reproduction"
 
 
 def reproduce(
-    experiment: Annotated[str | None, typer.Argument(metavar="[EXPERIMENT]", help="Its name, as --list shows.")] = None,
+    experiments: Annotated[
+        list[str] | None, typer.Argument(metavar="[EXPERIMENT]...", help="Names as --list shows them; all otherwise.")
+    ] = None,
     profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick",
-    dataset: Annotated[str, typer.Option(help="A named data set (see: attriguard datasets).")] = "twin",
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="A named data set (see: attriguard datasets); the paper's if it is here, else the twin."),
+    ] = None,
     work: Annotated[Path, typer.Option(help="A folder for what is kept on the way; the run goes on from it.")] = Path(
         "attriguard-work"
     ),
-    output: Annotated[Path | None, typer.Option(help="Also write the figures to this JSON file.")] = None,
+    output: Annotated[Path, typer.Option(help="A folder for the page, the figures and the numbers.")] = Path(
+        "attriguard-reproduction"
+    ),
     seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
-    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and stop.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and their state, and stop.")] = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """Measure a table or figure of the paper again, beside what its authors published.
+    """Measure the paper's tables and figures again, and test what it claims.
 
-    An interrupted run goes on where it stopped: give the same command again.
+    Writes one page (index.html), the figures (SVG and PNG) and the numbers (results.json). An interrupted run goes on
+    where it stopped: give the same command again. The page shows everything finished so far with the same data set,
+    profile, seed and work folder.
     """
     from attriguard._checks import check_choice
-    from attriguard.cli._shell import console, emit_json, write_json
-    from attriguard.errors import ParameterError
-    from attriguard.experiments import EXPERIMENTS
+    from attriguard.experiments import EXPERIMENTS, names
+    from attriguard.experiments.profiles import PROFILES
 
+    wanted = [check_choice(name, EXPERIMENTS, name="experiment") for name in experiments or names()]
+    size = PROFILES[check_choice(profile, PROFILES, name="profile")]
+    source, data = data_of(dataset)
+    from attriguard.experiments.workspace import Workspace
+
+    space = Workspace(data, source=source, profile=size, folder=work, seed=seed)
     if list_all:
-        summaries = {name: summary for name, (_, summary) in EXPERIMENTS.items()}
-        if as_json:
-            emit_json(summaries)
-        else:
-            console().print("\n".join(f"{name}  {summary}" for name, summary in summaries.items()), soft_wrap=True)
+        show_list(space, as_json=as_json)
         return
-    if experiment is None:
-        raise ParameterError("name an experiment; see: attriguard reproduce --list")
-    check_choice(experiment, EXPERIMENTS, name="experiment")
-    record = _run(experiment, dataset, profile, work, seed)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        write_json(record, output)
+    result = run(wanted, space)
+    from attriguard.report.reproduction import PAGE, record, write_reproduction
+
+    write_reproduction(result, output)
     if as_json:
-        emit_json(record)
+        from attriguard.cli._shell import emit_json
+
+        emit_json(record(result))
         return
+    show(result, output / PAGE)
+
+
+def data_of(dataset: str | None) -> tuple[str, PublicData]:
+    """The data set asked for; the paper's where its files are, otherwise the twin."""
+    from attriguard.cli._shell import note
+    from attriguard.data.datasets import find_dataset, load_dataset
+    from attriguard.evaluation.paper import PAPER_DATASET
+
+    if dataset is None:
+        dataset = PAPER_DATASET if find_dataset(PAPER_DATASET) is not None else "twin"
+        if dataset != PAPER_DATASET:
+            note(f"attriguard: {PAPER_DATASET} is not on this machine, so the twin stands in for it")
+    return dataset, load_dataset(dataset)
+
+
+def run(wanted: list[str], space: Workspace) -> Reproduction:
+    from attriguard.cli._shell import progress
+    from attriguard.experiments import get, names
+    from attriguard.experiments.record import versions
+    from attriguard.experiments.runner import all_stored, effort, run_all
+    from attriguard.report.reproduction import Reproduction
+
+    with progress(sum(effort(get(name), space) for name in wanted)) as advance:
+        found = run_all(wanted, space, advance)
+    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
+    command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
+    return Reproduction(
+        source=space.source,
+        profile=space.profile.name,
+        finished=[shown[name] for name in names() if name in shown],
+        not_run=[name for name in names() if name not in shown],
+        facts={
+            "command": command,
+            "seed": space.seed,
+            "versions": versions(),
+            "training users": space.train.n_users,
+            "test users": int(space.y.size),
+            "items": space.data.n_items,
+            "values": space.data.m,
+            "hidden units, attacker": space.profile.attacker_units,
+            "hidden units, defender": space.profile.defender_units,
+        },
+    )
+
+
+def show(result: Reproduction, page: Path) -> None:
     from rich.table import Table
 
-    table = Table("figure", box=None, header_style="bold", pad_edge=False)
-    for column in ("measured", "published", "at most"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    for figure in record["figures"]:
-        numbers = (f"{figure[name]:.3f}" for name in ("value", "published", "at_most"))
-        table.add_row(figure["name"], *numbers, "" if figure["reached"] else "missed")
-    console().print(table)
+    from attriguard.cli._shell import console
+    from attriguard.report.reproduction import claims_table, summary
+
+    shown = claims_table(result)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for k, head in enumerate(shown.head):
+        if k != 2:  # the claim's words are on the page
+            table.add_column(head, no_wrap=k < 2)
+    for row in shown.rows:
+        table.add_row(*(cell for k, cell in enumerate(row) if k != 2))
+    screen = console()
+    screen.print(table)
+    for each in result.finished:
+        if each.numbers is None:
+            screen.print(f"{each.experiment.name}: not run: {each.missing}", soft_wrap=True)
+    screen.print(summary(result), soft_wrap=True)
+    screen.print(f"The page: {page}", soft_wrap=True)
 
 
-def _run(experiment: str, dataset: str, profile: str, work: Path, seed: int) -> dict[str, Any]:
-    import importlib
+def show_list(space: Workspace, *, as_json: bool) -> None:
+    from attriguard.cli._shell import console, emit_json
+    from attriguard.experiments import get, names
+    from attriguard.experiments.runner import state
 
-    from attriguard.cli._shell import progress
-    from attriguard.data.datasets import load_dataset
-    from attriguard.experiments import EXPERIMENTS
-    from attriguard.experiments.record import versions
-
-    module = importlib.import_module(EXPERIMENTS[experiment][0])
-    data = load_dataset(dataset)
-    with progress(module.n_steps(data, profile)) as advance:
-        found: dict[str, Any] = module.run(data, profile=profile, work=work, seed=seed, progress=advance)
-    command = f"attriguard reproduce {experiment} --profile {profile} --dataset {dataset} --seed {seed}"
-    return {
-        "experiment": experiment,
-        "command": command,
-        "profile": profile,
-        "dataset": dataset,
-        "seed": seed,
-        "versions": versions(),
-        **found,
-    }
+    known: dict[str, Any] = {name: {"title": get(name).title, "state": state(get(name), space)} for name in names()}
+    if as_json:
+        emit_json(known)
+        return
+    screen = console()
+    screen.print(f"{space.source}, profile {space.profile.name}, seed {space.seed}:", soft_wrap=True)
+    for name, each in known.items():
+        screen.print(f"{name:<16} {each['state']:<12} {each['title']}", soft_wrap=True)

@@ -28,6 +28,7 @@ class Curve:
     expected_cost: tuple[float, ...]
     n_users: int
     before: float | None = None  # the accuracy on untouched data
+    expected_l2: tuple[float, ...] = ()  # the length of the noise, where it was measured
     intervals: tuple[float, ...] = ()  # of a sampled evaluation: half the width of a 95 % interval
 
     def margin(self) -> tuple[float, ...]:
@@ -63,14 +64,18 @@ def accuracy_over_budgets(
 ) -> Curve:
     """The attack's expected accuracy on the plan's users for every budget (rising)."""
     ladder = check_budgets(budgets)
-    hits = hits_on_candidates(plan, attack, y, progress=progress)
     plans = [plan.with_budget(budget) for budget in ladder]
+    hits = None if plan.mechanism.searches_again else hits_on_candidates(plan, attack, y, progress=progress)
+    right = [
+        each.probabilities * (hits_on_candidates(each, attack, y, progress=progress) if hits is None else hits)
+        for each in plans
+    ]
     return Curve(
         attack=attack.name,
         budgets=ladder,
-        accuracy=tuple(float((each.probabilities * hits).sum(axis=1).mean()) for each in plans),
+        accuracy=tuple(float(each.sum(axis=1).mean()) for each in right),
         expected_cost=tuple(float(each.expected_cost.mean()) for each in plans),
-        n_users=hits.shape[0],
+        n_users=plan.X.shape[0],
     )
 
 

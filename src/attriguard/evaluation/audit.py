@@ -15,6 +15,7 @@ from attriguard.evaluation.accuracy import Curve, accuracy_over_budgets, check_b
 from attriguard.evaluation.aware import Aware, aware_steps, evaluate_aware
 from attriguard.evaluation.protocol import halves
 from attriguard.evaluation.telling import TellingItem, telling_items
+from attriguard.goals import candidates_of
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 
@@ -37,11 +38,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Example:
-    """What the guard would do to one user: for some values, the changes that point to them."""
+    """What the guard would do to one user: for some candidates, the changes they make."""
 
     rated: int
     inferred: str
-    rows: tuple[tuple[str, float, tuple[Change, ...]], ...]  # value, probability, changes
+    rows: tuple[tuple[str, float, tuple[Change, ...]], ...]  # candidate, probability, changes
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,12 @@ def _aware(
     return evaluate_aware(groups, clone(guard), [knowing], [budget], draws=DRAWS, seed=start, progress=progress)
 
 
-def steps_of(data: PublicData, attacks: Sequence[Attack], knowing: Attack | None = None) -> int:
+def steps_of(
+    data: PublicData, guard: AttriGuard, attacks: Sequence[Attack], budgets: Sequence[float], knowing: Attack | None
+) -> int:
     """How many steps `audit` reports to its progress callback."""
-    return 1 + len(attacks) * (1 + data.m) + (0 if knowing is None else aware_steps(1, 0, 1, data.m))
+    candidates = candidates_of(guard.goal, data.m, max(budgets))
+    return 1 + len(attacks) * (1 + candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
 
 
 def _curve(
@@ -142,9 +146,9 @@ def _curve(
     def step(_: int) -> None:
         progress(f"{attack.name} attacks", 1)
 
-    if guard.confidence != "auto":
+    if guard.confidence != "auto" and not plan.mechanism.searches_again:
         return accuracy_over_budgets(plan, attack, test.y, ladder, progress=step)
-    # With an automatic confidence every budget has noise of its own.
+    # With an automatic confidence, or for both goals, every budget has noise of its own.
     parts = []
     for budget in ladder:
         parts.append(accuracy_over_budgets(guard.plan(test.X, budget=budget), attack, test.y, [budget]))
@@ -193,12 +197,12 @@ def _example(data: PublicData, guard: AttriGuard, plan: Plan) -> Example:
             return "–"
         return "like" if data.scale.is_likes else f"{float(data.scale.from_unit(entry)):g}"
 
-    rows = []
+    rows, names = [], plan.names(guard.values_)
     for i in np.argsort(-plan.probabilities[user], kind="stable")[:6]:
         items, values = plan.edits.of(user, int(i))
         changes = tuple(
             Change(item_name(data, int(j)), shown(had.get(int(j), 0.0)), shown(float(v)))
             for j, v in zip(items, values, strict=True)
         )
-        rows.append((guard.values_[i], float(plan.probabilities[user, i]), changes))
+        rows.append((names[i], float(plan.probabilities[user, i]), changes))
     return Example(rated=len(had), inferred=guard.values_[plan.inferred[user]], rows=tuple(rows))

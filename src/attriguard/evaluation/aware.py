@@ -75,6 +75,6 @@ def evaluate_aware(
     )
 
 
-def aware_steps(n_attacks: int, n_inversion: int, n_budgets: int, m: int) -> int:
-    """How many steps `evaluate_aware` reports."""
-    return (1 + m) * (n_attacks * (1 + n_budgets) + n_inversion * n_budgets)
+def aware_steps(n_attacks: int, n_inversion: int, n_budgets: int, candidates: int) -> int:
+    """How many steps `evaluate_aware` reports, for plans with so many candidates."""
+    return (1 + candidates) * (n_attacks * (1 + n_budgets) + n_inversion * n_budgets)

@@ -23,6 +23,7 @@ from attriguard import __version__
 from attriguard.attacks.base import Attack
 from attriguard.attacks.detector import Detector
 from attriguard.data.files import written_beside
+from attriguard.defenses.base import Defense
 from attriguard.errors import DataError
 
 PREDICTIONS, NETWORKS = "predictions", "networks"
@@ -115,11 +116,13 @@ def _add(digest: Any, part: Any) -> None:
 def _add_object(digest: Any, part: Any) -> None:
     name = type(part).__name__
     digest.update(f"{type(part).__module__}.{name};".encode())
-    if isinstance(part, (Attack, Detector)):
+    if isinstance(part, (Attack, Defense, Detector)):
         options = part.get_params()
         if "random_state" in options and not isinstance(options["random_state"], (int, np.integer)):
             raise UncacheableError
         _add(digest, (getattr(part, "revision", 1), options))
+        if isinstance(part, Defense):
+            _add(digest, getattr(part, "learnt_from_", None))
     elif hasattr(part, "state_dict"):  # a torch module
         _add(digest, {key: tensor.numpy() for key, tensor in part.state_dict().items()})
     elif dataclasses.is_dataclass(part) and not isinstance(part, type):

@@ -1,70 +1,96 @@
-"""Phase I in blocks of users, each block's edits in a file of its own: an interrupted run goes on with the next one."""
+"""Phase I in blocks of users, each block in a file of its own: an interrupted run goes on with the next one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attriguard.classifiers.checkpoint import write_tensors
-from attriguard.errors import DataError, ParameterError
 from attriguard.noise.edits import Edits
 
 HEADER = "attriguard-edits"
 PARTS = ("indptr", "items", "values", "cost", "success", "extended")
 
 
-def edits_in_blocks(
-    find: Callable[[slice], Edits],
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What Phase I found for some users, what C infers of them untouched, and how long it took."""
+
+    edits: Edits
+    inferred: NDArray[np.int64]
+    seconds: float
+
+
+def find_in_blocks(
+    find: Callable[[slice], Found],
     n_users: int,
     *,
     size: int,
     folder: Path,
-    mark: str,
     progress: Callable[[str, int], None] | None = None,
-) -> Edits:
-    """All users' edits; ``mark`` says what they depend on, so that files of another run are not mixed in."""
+) -> Found:
+    """All users' noise; ``folder`` is named after everything it depends on."""
+    folder.mkdir(parents=True, exist_ok=True)
     parts = []
     for start in range(0, n_users, size):
         users = slice(start, min(start + size, n_users))
         file = folder / f"edits-{users.start:06d}-{users.stop:06d}.safetensors"
-        if file.exists():
-            parts.append(load_edits(file, mark))
-            if progress is not None:
-                progress("Phase I", users.stop - users.start)
-        else:
-            parts.append(find(users))
-            save_edits(parts[-1], file, mark)
+        found = load_block(file)
+        if found is None:
+            found = find(users)
+            save_block(found, file)
+        if progress is not None:
+            progress("Phase I", users.stop - users.start)
+        parts.append(found)
     return joined(parts)
 
 
-def save_edits(edits: Edits, file: Path, mark: str) -> None:
-    write_tensors({name: getattr(edits, name) for name in PARTS}, file, {HEADER: json.dumps({"mark": mark})})
+def save_block(found: Found, file: Path) -> None:
+    tensors = {name: getattr(found.edits, name) for name in PARTS} | {"inferred": found.inferred}
+    if found.edits.bound is not None:
+        tensors["bound"] = found.edits.bound
+    write_tensors(tensors, file, {HEADER: json.dumps({"seconds": found.seconds})})
 
 
-def load_edits(file: Path, mark: str) -> Edits:
+def load_block(file: Path) -> Found | None:
+    """None where it is missing, or damaged: it is found anew then."""
     from safetensors import SafetensorError, safe_open
 
+    if not file.is_file():
+        return None
     try:
         with safe_open(file, framework="numpy") as opened:
-            found = json.loads((opened.metadata() or {})[HEADER])["mark"]
-            edits = Edits(**{name: opened.get_tensor(name) for name in PARTS})
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{file} is damaged; remove it, and it is made again") from error
-    if found != mark:
-        raise ParameterError(f"{file} belongs to another run; name another folder with --work, or empty this one")
-    return edits
+            seconds = float(json.loads((opened.metadata() or {})[HEADER])["seconds"])
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        return Found(Edits(**{k: v for k, v in tensors.items() if k != "inferred"}), tensors["inferred"], seconds)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+        return None
 
 
-def joined(parts: Sequence[Edits]) -> Edits:
+def joined(parts: Sequence[Found]) -> Found:
     """Blocks of users, one after another."""
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    return Edits(
-        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        **{
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("items", "values", "cost", "success", "extended")
-        },
+    edits = [part.edits for part in parts]
+    lengths = np.concatenate([np.diff(part.indptr) for part in edits])
+    bounds = [part.bound for part in edits if part.bound is not None]
+    return Found(
+        Edits(
+            indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            bound=np.concatenate(bounds) if bounds else None,
+            **{
+                name: np.concatenate([getattr(part, name) for part in edits])
+                for name in ("items", "values", "cost", "success", "extended")
+            },
+        ),
+        np.concatenate([part.inferred for part in parts]),
+        sum(part.seconds for part in parts),
     )
+
+
+def emptied(edits: Edits) -> Edits:
+    """Cost and success alone."""
+    return replace(edits, indptr=np.zeros_like(edits.indptr), items=edits.items[:0], values=edits.values[:0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attriguard.evaluation.audit import Audit, Change
+from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
 from attriguard.noise.policy import POLICIES
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, line_plot
@@ -18,10 +19,29 @@ PLAIN_NAMES = {
     "MLP-A": "small neural network",
 }
 
+# What an attacker who knows can do, by goal: the first point of the limits, and a line for the terminal.
+KNOWING = {
+    MISLEAD: (
+        "gets back most of what he lost. Changing a few ratings misleads; it does not erase what the others say.",
+        "One who knows it and retrains gets most of it back.",
+    ),
+    CONCEAL: (
+        "gets back a part of what he lost: what was taken away he cannot get back, but what is left still tells him "
+        "something.",
+        "One who knows it and retrains gets a part of it back.",
+    ),
+    BOTH: (
+        "gets back much of what he lost: he learns to look past what points elsewhere, but not what was taken away.",
+        "One who knows it and retrains gets much of it back.",
+    ),
+}
+DRAWS = {
+    MISLEAD: "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it.",
+    CONCEAL: "The guard makes one change after another, each the one after which the ratings tell least.",
+    BOTH: "The guard first takes away the ratings that tell most, then draws a value at random, mostly by how frequent "
+    "it is, and changes what points to it.",
+}
 LIMITS = (
-    "All other figures on this page are for attackers who do not know that the guard is used. One who knows it, "
-    "protects users of his own with the same guard and trains on those, gets back most of what he lost. Changing a few "
-    "ratings misleads; it does not erase what the other ratings say.",
     "They are averages over users. A budget is an average, too: some users get more changes, some none.",
     "The guard hides one attribute. What else the ratings say about a person, they still say.",
     "Who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a secret key, so "
@@ -54,7 +74,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
             _budgets(audit),
             *_knowing(audit),
             _example(audit),
-            _limits(),
+            _limits(audit),
             _method(audit),
         ],
         facts=[
@@ -64,9 +84,18 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
                 f"{audit.data.n_users:,}, of which {audit.n_train:,} to learn from and {audit.n_test:,} to attack",
             ),
             ("ratings", f"{audit.data.X.nnz:,} of {audit.data.n_items:,} items, {audit.data.scale}"),
-            ("guard", f"{audit.guard.classifier}, {audit.guard.search}, {audit.guard.policy}"),
+            ("goal", f"{audit.guard.goal}: {GOALS[audit.guard.goal].meaning}"),
+            ("guard", _guard(audit)),
         ],
     )
+
+
+def _guard(audit: Audit) -> str:
+    guard = audit.guard
+    parts = [] if guard.goal == CONCEAL else [str(guard.classifier), str(guard.search)]
+    if guard.goal != MISLEAD:
+        parts.append(f"{guard.members} small networks")
+    return ", ".join([*parts, guard.policy])
 
 
 def _baseline(audit: Audit) -> float:
@@ -142,13 +171,11 @@ def _budgets(audit: Audit) -> Section:
         [f"{budget:g}", *(percent(curve.accuracy[k]) for curve in audit.curves), f"{cost:.2f}"]
         for k, (budget, cost) in enumerate(zip(audit.budgets, audit.curves[0].expected_cost, strict=True))
     ]
-    policy = POLICIES[audit.guard.policy]
     return Section(
         title="What each budget buys",
         text=[
-            f"A budget is the number of ratings that may change, on average, for each user; here: {policy.meaning}. "
-            "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it. "
-            "It is not told the user's own value.",
+            f"A budget is the number of ratings that may change, on average, for each user; here: {_changes(audit)}. "
+            f"{DRAWS[audit.guard.goal]} It is not told the user's own value.",
             *_notes(audit),
         ],
         parts=[
@@ -162,10 +189,15 @@ def _budgets(audit: Audit) -> Section:
     )
 
 
+def _changes(audit: Audit) -> str:
+    policy = POLICIES[audit.guard.policy]
+    return "remove existing ratings only" if audit.guard.goal == CONCEAL and policy.modify else policy.meaning
+
+
 def knowing_in_words(audit: Audit) -> list[str]:
     """The worst attacker beside the same one who does not know, a line each."""
     if audit.aware is None:
-        return ["These attackers do not know the guard. One who knows it and retrains gets most of it back."]
+        return [f"These attackers do not know the guard. {KNOWING[audit.guard.goal][1]}"]
     (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
     budget, kind = f"{unaware.budgets[-1]:g}", PLAIN_NAMES.get(unaware.attack, unaware.attack)
     return [
@@ -207,7 +239,7 @@ def _notes(audit: Audit) -> list[str]:
             f"For {percent(extended / plan.extended.size)} of all users and values the policy alone had no answer; "
             "there it was extended to changes of any kind."
         )
-    missing = int((~plan.success).sum())
+    missing = 0 if plan.target is None else int((~plan.success).sum())
     if missing:
         notes.append(f"{missing:,} combinations of user and value could not be reached and are never drawn.")
     return notes
@@ -219,13 +251,14 @@ def _example(audit: Audit) -> Section:
         [value, percent(probability), "; ".join(_in_words(change) for change in changes) or "no change"]
         for value, probability, changes in example.rows
     ]
+    head = "how many" if audit.plan.target is None else "then points to"
     return Section(
         title="What it does to one user",
         text=[
             f"A user with {example.rated} ratings, whose data points to {example.inferred}. With a budget of "
             f"{audit.budgets[-1]:g} the guard draws one of these (the six most likely are shown):"
         ],
-        parts=[Table(["then points to", "probability", "changes"], rows, numeric=(1,))],
+        parts=[Table([head, "probability", "changes"], rows, numeric=(1,))],
     )
 
 
@@ -237,8 +270,12 @@ def _in_words(change: Change) -> str:
     return f"{change.item}: {change.before} → {change.after}"
 
 
-def _limits() -> Section:
-    return Section(title="What this does not protect against", points=LIMITS, warning=True)
+def _limits(audit: Audit) -> Section:
+    knows = (
+        "All other figures on this page are for attackers who do not know that the guard is used. One who knows it, "
+        f"protects users of his own with the same guard and trains on those, {KNOWING[audit.guard.goal][0]}"
+    )
+    return Section(title="What this does not protect against", points=(knows, *LIMITS), warning=True)
 
 
 def _method(audit: Audit) -> Section:

@@ -9,7 +9,7 @@ from typing import Any
 from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.aware import Aware
 from attriguard.evaluation.paper import table_1
-from attriguard.report.page import Figure, Page, Section, Table
+from attriguard.report.page import Figure, Page, Section, Shown, Table
 from attriguard.report.plots import Line, line_plot
 
 DIGITS = 4
@@ -164,3 +164,9 @@ def record(result: Evaluation) -> dict[str, Any]:
             "detection_auc": [round(auc, DIGITS) for auc in aware.detection],
         }
     return known
+
+
+def shown_of(result: Evaluation) -> Shown:
+    return Shown(
+        record(result), tables(result), page=lambda: evaluation_page(result), drawing=lambda: curves_plot(result)
+    )

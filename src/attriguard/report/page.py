@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from attriguard import __version__
 from attriguard.data.files import written_beside
@@ -35,6 +36,7 @@ class Section:
     parts: Sequence[Table | Figure] = ()
     points: Sequence[str] = ()
     warning: bool = False
+    anchor: str = ""  # a name for links within the page
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,17 @@ class Page:
     lead: str
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One result in every form that it can be asked for."""
+
+    record: dict[str, Any]
+    tables: Sequence[Table]
+    page: Callable[[], Page]
+    drawing: Callable[[], str]
+    remarks: Sequence[str] = ()
 
 
 def render(page: Page) -> str:

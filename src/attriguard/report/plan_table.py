@@ -15,7 +15,8 @@ from attriguard.plan import Plan
 def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
 
-    A value without edits has one row without an item. The table shows what the guard could have done to whom: it is for
+    A value without edits has one row without an item. Where the guard conceals, "value" says how many changes are made
+    instead: "no change", "1 change" and so on. The table shows what the guard could have done to whom: it is for
     the one who releases, not for the public.
     """
     import pyarrow as pa
@@ -33,6 +34,7 @@ def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     columns[filled], after[filled] = edits.items, edits.values
     before = np.zeros(rows.size, dtype=np.float32)
     before[filled] = np.asarray(plan.X[user[filled], columns[filled]]).ravel()
+    names = pa.array(list(plan.names(guard.values_)))
     items = guard.items_ if guard.items_ is not None else np.arange(guard.n_features_in_)
     scale = guard.scale
 
@@ -43,7 +45,7 @@ def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     table = pa.table(
         {
             "user": pa.array(plan.users[user].tolist()),
-            "value": pa.DictionaryArray.from_arrays(pa.array(value.astype(np.int32)), pa.array(list(guard.values_))),
+            "value": pa.DictionaryArray.from_arrays(pa.array(value.astype(np.int32)), names),
             "probability": plan.probabilities[user, value],
             "cost": pa.array(edits.cost[user, value], mask=~edits.success[user, value]),
             "reached": edits.success[user, value],

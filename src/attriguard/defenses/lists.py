@@ -1,0 +1,47 @@
+"""What BlurMe and ChiSquare share: a list of items for every value, and the top k that a user has not rated."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.defenses.cells import first_free, free_cells, ratings_of, rows_of, with_ratings
+from attriguard.defenses.counted import Counted, average_ratings
+
+
+class Lists(Counted):
+    """For a user of value s, the first k unrated items of the list L_s get their average rating (section 2.2)."""
+
+    needs_truth = True
+    is_random = False
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        scores = self._scores(X, codes, int(codes.max()) + 1)
+        # Stable: of two items that say as much, the one with the lower number comes first.
+        self.lists_: NDArray[np.int32] = np.argsort(-scores, axis=1, kind="stable").astype(np.int32)
+        self._place = np.empty_like(self.lists_)  # the place of every item in every list
+        np.put_along_axis(self._place, self.lists_, np.arange(X.shape[1], dtype=np.int32)[None, :], axis=1)
+        averages = self.on_grid(average_ratings(X))
+        self.entries_: NDArray[np.float32] = np.maximum(averages, np.float32(1 / self.levels if self.levels else 0))
+
+    @abstractmethod
+    def _scores(self, X: csr_array, codes: NDArray[np.int64], m: int) -> NDArray[np.float64]:
+        """(m, items): how much an item speaks for the values other than i; the list L_i has the largest first."""
+
+    def _release(
+        self, X: csr_array, strength: float, chance: np.random.Generator, truth: NDArray[np.int64] | None
+    ) -> csr_array:
+        if truth is None or not strength:
+            return X
+        # As everyone's items stand in everyone's list: the cells that are free there come in the list's order.
+        n_items = X.shape[1]
+        taken = rows_of(X) * n_items + self._place[np.repeat(truth, ratings_of(X)), X.indices]
+        count = np.minimum(int(strength), n_items - ratings_of(X))
+        users = np.repeat(np.arange(X.shape[0]), count)
+        nth = np.arange(users.size) - np.repeat(np.cumsum(count) - count, count)
+        places = free_cells(np.sort(taken), first_free(X)[users] + nth) - users * n_items
+        items = self.lists_[truth[users], places]
+        return with_ratings(X, users * n_items + items, self.entries_[items])

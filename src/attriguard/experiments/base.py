@@ -1,0 +1,75 @@
+"""The base of all experiments: one file a table or figure; it says what the paper claims and tests it on numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from attriguard.experiments.workspace import Workspace
+    from attriguard.report.page import Table
+    from attriguard.report.plots import BarPlot, LinePlot
+
+HOLDS, PARTLY, FAILS = "holds", "holds partly", "does not hold"
+Numbers = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A part of the claim: what must be so, what was found, and whether that will do."""
+
+    text: str
+    found: str
+    passed: bool
+
+
+class Experiment(ABC):
+    """A plug-in writes `run`, `checks`, `main` and `show`.
+
+    Everything but `run` works on what `run` gave, so that a page can be made again without measuring. Times are kept
+    under the key "seconds", wherever they stand: they are the only numbers that may differ from run to run.
+    """
+
+    name: ClassVar[str]  # as in --list: "figure-5"
+    title: ClassVar[str]
+    claim: ClassVar[str]  # the paper's, in one sentence
+    reported: ClassVar[str]  # what the paper says it measured
+    inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
+    effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes: quick, paper
+    revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
+
+    @abstractmethod
+    def run(self, work: Workspace) -> Numbers:
+        """Measure. Only what JSON knows."""
+
+    @abstractmethod
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The claim, part by part; the first one is its core."""
+
+    @abstractmethod
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The main number: the paper's, and the one measured."""
+
+    @abstractmethod
+    def show(self, numbers: Numbers) -> Sequence[LinePlot | BarPlot | Table]:
+        """Plots and tables."""
+
+    def notes(self, numbers: Numbers) -> Sequence[str]:
+        """Where the numbers differ from the paper's, or anything else a reader must know."""
+        return ()
+
+    def n_steps(self, work: Workspace) -> int:
+        """About how many steps `run` reports to a progress bar."""
+        return 1
+
+    def verdict(self, numbers: Numbers) -> str:
+        """All checks pass: the claim holds. Its core, the first one, fails: it does not. Otherwise it holds partly."""
+        passed = [check.passed for check in self.checks(numbers)]
+        return HOLDS if all(passed) else PARTLY if passed[0] else FAILS
+
+
+def share(value: float | None) -> str:
+    """A share of users, as tables show it."""
+    return "–" if value is None else f"{value:.3f}"

@@ -1,0 +1,79 @@
+"""Beyond the paper: can protected users be told from untouched ones?
+
+The paper leaves this open (section 6). The detector knows the guard and has users of its own, who share nobody with the
+guard's and the test users.
+
+Rule: holds if the detector's AUC is at most 0.6 at budget 4 (the core) and at every other budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from attriguard.evaluation.protocol import halves
+from attriguard.experiments.base import Check, Experiment, Numbers
+from attriguard.experiments.curves import BUDGET
+from attriguard.experiments.record import rounded
+from attriguard.experiments.workspace import Workspace
+from attriguard.report.page import Table
+from attriguard.report.plots import Line, LinePlot
+
+BUDGETS = (1.0, 2.0, 4.0, 8.0)
+CORE = 4.0
+MOST = 0.6
+
+
+class BeyondDetection(Experiment):
+    name = "beyond-detection"
+    title = "Beyond: detecting protected users"
+    claim = "Tested here, left open in the paper: protected users cannot be told from untouched ones."
+    reported = "Nothing on detection itself; one way of removing noise (LRA-A) leaves the defense effective."
+    inputs = ("data", "LR-D on a half")
+    effort = (60.0, 120.0)
+
+    def run(self, work: Workspace) -> Numbers:
+        from attriguard.attacks.detector import Detector
+
+        theirs, own, _ = halves(work.train, work.test, work.seed)
+        guard = work.guard(theirs)
+
+        def auc(budget: float) -> float:
+            detector = Detector(guard, budget=budget, random_state=work.seed).fit(own.X)
+            return rounded(detector.auc(work.X, guard.plan(work.X, budget=budget).release(work.seed)), 6)
+
+        found = []
+        for budget in BUDGETS:
+            found.append(work.kept(partial(auc, budget), self.name, budget))
+            work.report(f"a detector for budget {budget:g}", 1)
+        return {"users": int(work.y.size), "budgets": list(BUDGETS), "auc": found}
+
+    def n_steps(self, work: Workspace) -> int:
+        return len(BUDGETS)
+
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        found = dict(zip(numbers["budgets"], numbers["auc"], strict=True))
+        worst = max(found, key=lambda budget: found[budget])
+        return [
+            Check(f"AUC at most {MOST:g} at budget {CORE:g}", f"{found[CORE]:.3f}", found[CORE] <= MOST),
+            Check(f"AUC at most {MOST:g} at every budget", f"{found[worst]:.3f} at {worst:g}", found[worst] <= MOST),
+        ]
+
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        return "–", f"AUC {numbers['auc'][numbers['budgets'].index(CORE)]:.3f} at budget {CORE:g} (0.5: not at all)"
+
+    def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        return [
+            LinePlot(
+                [Line("detector", numbers["budgets"], numbers["auc"])],
+                BUDGET,
+                "AUC (0.5: chance, 1: always right)",
+                ("chance", 0.5),
+                caption=f"How well {numbers['users']:,} protected test users are told from the same users untouched.",
+            ),
+            Table(
+                ["budget", "AUC"],
+                [[f"{b:g}", f"{a:.3f}"] for b, a in zip(numbers["budgets"], numbers["auc"], strict=True)],
+                numeric=(0, 1),
+            ),
+        ]

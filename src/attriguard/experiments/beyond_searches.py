@@ -1,0 +1,96 @@
+"""Beyond the paper: the `margin` search and `confidence` against PANDA; LR-D defends.
+
+Rule: holds if `margin` needs less noise than PANDA (the core), attackers infer less after `margin` than after PANDA at
+budget 4, each of them, and less still with confidence "auto" at budget 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.curves import BUDGET, INFERRED
+from attriguard.experiments.record import rounded
+from attriguard.experiments.workspace import Workspace
+from attriguard.report.page import Table
+from attriguard.report.plots import Line, LinePlot
+
+ATTACKS = ("LR-A", "RF-A", "NN-A")
+BUDGETS = (1.0, 2.0, 4.0, 8.0)
+KINDS = ("panda", "margin", "margin, confidence auto")
+
+
+class BeyondSearches(Experiment):
+    name = "beyond-searches"
+    title = "Beyond: margin and confidence"
+    claim = (
+        "Not in the paper: a search for a lead over the closest rival needs less noise than PANDA and misleads other "
+        "classifiers more, and spending the rest of the budget on confidence misleads them more still."
+    )
+    reported = "Nothing; its search is PANDA, without confidence."
+    inputs = ("data", "LR-D", "Phase I: LR-D panda, margin", "LR-A, RF-A, NN-A")
+    effort = (90.0, 1800.0)
+
+    def run(self, work: Workspace) -> Numbers:
+        plans = {search: work.plan(search=search) for search in KINDS[:2]}
+        guard = work.guard(search="margin", confidence="auto")
+        confident = {f"{budget:g}": guard.plan(work.X, budget=budget) for budget in BUDGETS}
+        accuracy = {}
+        for attack in ATTACKS:
+            found = work.curves(attack, plans | confident, BUDGETS)
+            accuracy[attack] = {search: [rounded(a, 6) for a in found[search].accuracy] for search in KINDS[:2]}
+            accuracy[attack][KINDS[2]] = [
+                rounded(found[f"{budget:g}"].accuracy[k], 6) for k, budget in enumerate(BUDGETS)
+            ]
+        spent = {search: [rounded(plan.with_budget(b).expected_cost.mean()) for b in BUDGETS]
+                 for search, plan in plans.items()}  # fmt: skip
+        spent[KINDS[2]] = [rounded(plan.expected_cost.mean()) for plan in confident.values()]
+        return {
+            "users": int(work.y.size),
+            "budgets": list(BUDGETS),
+            "accuracy": accuracy,
+            "expected_cost": spent,
+            "mean_l0": {search: rounded(plan.cost.mean()) for search, plan in plans.items()},
+        }
+
+    def n_steps(self, work: Workspace) -> int:
+        return len(ATTACKS) * (2 + len(BUDGETS)) * (1 + work.data.m) + 2 * work.X.shape[0]
+
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        noise, accuracy = numbers["mean_l0"], numbers["accuracy"]
+        four, eight = BUDGETS.index(4.0), BUDGETS.index(8.0)
+        margin = {name: found["margin"][four] - found["panda"][four] for name, found in accuracy.items()}
+        confident = {name: found[KINDS[2]][eight] - found["margin"][eight] for name, found in accuracy.items()}
+        return [
+            Check("margin needs less noise than PANDA", f"{noise['margin']:.2f} against {noise['panda']:.2f}",
+                  noise["margin"] < noise["panda"]),
+            Check("every attacker infers less after margin at budget 4", _differences(margin),
+                  max(margin.values()) < 0),
+            Check("every attacker infers less with confidence at budget 8", _differences(confident),
+                  max(confident.values()) < 0),
+        ]  # fmt: skip
+
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        found, four = numbers["accuracy"]["RF-A"], BUDGETS.index(4.0)
+        return "–", f"RF-A at budget 4: {', '.join(f'{kind} {share(found[kind][four])}' for kind in KINDS)}"
+
+    def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        plots = [
+            LinePlot(
+                [Line(kind, BUDGETS, [100 * a for a in found[kind]]) for kind in KINDS],
+                BUDGET,
+                INFERRED,
+                caption=f"{attack} on {numbers['users']:,} test users, by search.",
+            )
+            for attack, found in numbers["accuracy"].items()
+        ]
+        rows = [
+            [attack, kind, *map(share, found[kind])] for attack, found in numbers["accuracy"].items() for kind in KINDS
+        ]
+        rows += [["changes made", kind, *(f"{c:.2f}" for c in numbers["expected_cost"][kind])] for kind in KINDS]
+        head = ["attack", "search", *(f"{budget:g}" for budget in BUDGETS)]
+        return [*plots, Table(head, rows, numeric=range(2, len(head)), caption="columns: the budget")]
+
+
+def _differences(found: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:+.3f}" for name, value in found.items())

@@ -1,0 +1,65 @@
+"""Figure 1: the share of users in every city.
+
+Rule: holds if there are 25 cities, the largest has a tenth of the users (± 0.01), and it is at least three times as
+large as the smallest; the share of the largest is the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.workspace import Workspace
+from attriguard.report.page import Table
+from attriguard.report.plots import BarPlot
+
+CITIES = 25
+LARGEST, TOLERANCE = 0.10, 0.01
+UNEVEN = 3.0
+
+
+class Figure1(Experiment):
+    name = "figure-1"
+    title = "Figure 1: users a city"
+    claim = "Users live in 25 cities of very different size, and whoever guesses the largest is right for one in ten."
+    reported = "25 cities; always guessing the largest (BA-A) is right for 0.10 of the test users."
+    inputs = ("data",)
+    effort = (1.0, 1.0)
+
+    def run(self, work: Workspace) -> Numbers:
+        known = work.data.y[work.data.disclosed]
+        counts = np.bincount(known, minlength=work.data.m)
+        order = np.argsort(-counts, kind="stable")
+        return {
+            "attribute": work.data.attribute,
+            "users": int(known.size),
+            "values": [work.data.values[code] for code in order],
+            "shares": [round(float(counts[code] / known.size), 6) for code in order],
+        }
+
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        shares = numbers["shares"]
+        ratio = shares[0] / shares[-1]
+        return [
+            Check(f"the largest has {LARGEST:g} ± {TOLERANCE:g} of the users", share(shares[0]),
+                  abs(shares[0] - LARGEST) <= TOLERANCE),
+            Check(f"{CITIES} values", str(len(shares)), len(shares) == CITIES),
+            Check(f"the largest is at least {UNEVEN:g} times the smallest", f"{ratio:.1f} times", ratio >= UNEVEN),
+        ]  # fmt: skip
+
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        return f"largest city: {LARGEST:.2f}", f"largest: {share(numbers['shares'][0])}"
+
+    def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        percent = [100 * each for each in numbers["shares"]]
+        return [
+            BarPlot(
+                numbers["values"],
+                {"users": percent},
+                "users (%)",
+                numbers["attribute"],
+                caption=f"Share of the {numbers['users']:,} users with each value.",
+            )
+        ]

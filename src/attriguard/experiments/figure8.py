@@ -1,0 +1,85 @@
+"""Figure 8: the three policies; NN-A attacks, LR-D defends, PANDA.
+
+Where a policy cannot reach a value, the search goes beyond it, to modify_add, as in the paper.
+
+Rule: holds if at every budget from 1 to 4 NN-A infers no more with modify_add than with add_new, and no more with
+add_new than with modify_exist (the core is the first against the last), give or take 0.005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.curves import at, baseline_of, budget_plot, budget_table
+from attriguard.experiments.profiles import BUDGETS
+from attriguard.experiments.record import rounded
+from attriguard.experiments.workspace import Workspace, of_curve
+from attriguard.report.page import Table
+from attriguard.report.plots import LinePlot
+
+ORDER = ("modify_add", "add_new", "modify_exist")
+COMPARED = tuple(budget for budget in BUDGETS if 1.0 <= budget <= 4.0)
+TOLERANCE = 0.005
+
+
+class Figure8(Experiment):
+    name = "figure-8"
+    title = "Figure 8: the policies"
+    claim = "Modify_Add protects best at the same budget, then Add_New, and Modify_Exist least."
+    reported = "Curves; in the text: Modify_Add outperforms Add_New, which outperforms Modify_Exist."
+    inputs = ("data", "LR-D", "Phase I: LR-D panda, every policy", "NN-A")
+    effort = (15.0, 300.0)
+
+    def run(self, work: Workspace) -> Numbers:
+        plans = {policy: work.plan(policy=policy) for policy in ORDER}
+        curves = {policy: of_curve(curve) for policy, curve in work.curves("NN-A", plans, BUDGETS).items()}
+        noise = {
+            policy: {
+                "mean_l0": rounded(plan.cost[plan.success].mean()),
+                "success": rounded(plan.success.mean(), 6),
+                "beyond_policy": rounded(plan.extended.mean(), 6),
+            }
+            for policy, plan in plans.items()
+        }
+        return {
+            "users": int(work.y.size),
+            "baseline": baseline_of(work.y, work.train.y),
+            "curves": curves,
+            "phase_one": noise,
+        }
+
+    def n_steps(self, work: Workspace) -> int:
+        return len(ORDER) * (1 + work.data.m + work.X.shape[0])
+
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        curves = numbers["curves"]
+
+        def no_more(first: str, second: str) -> Check:
+            above = max(at(curves[first], budget) - at(curves[second], budget) for budget in COMPARED)
+            return Check(
+                f"no more with {first} than with {second}, at budgets {COMPARED[0]:g} to {COMPARED[-1]:g}",
+                f"{above:+.3f} at the least favourable", above <= TOLERANCE,
+            )  # fmt: skip
+
+        return [no_more(ORDER[0], ORDER[2]), no_more(ORDER[0], ORDER[1]), no_more(ORDER[1], ORDER[2])]
+
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        found = ", ".join(f"{policy} {share(at(numbers['curves'][policy], 4.0))}" for policy in ORDER)
+        return "Modify_Add < Add_New < Modify_Exist", f"budget 4: {found}"
+
+    def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        curves = numbers["curves"]
+        rows = [
+            [policy, f"{n['mean_l0']:.2f}", f"{n['success']:.1%}", f"{n['beyond_policy']:.1%}"]
+            for policy, n in numbers["phase_one"].items()
+        ]
+        return [
+            budget_plot(
+                curves, baseline=numbers["baseline"], caption=f"NN-A on {numbers['users']:,} test users, by policy."
+            ),
+            budget_table(curves, first="policy"),
+            Table(
+                ["policy", "mean changes of the noise", "values reached", "beyond the policy"], rows, numeric=(1, 2, 3)
+            ),
+        ]

@@ -1,0 +1,119 @@
+"""Table 2: success rates and running times of the Phase I searches.
+
+Rule: holds if PANDA, JSMA and FGSM always succeed (at least 99.5 %) on both classifiers (the core), CW succeeds for
+less than 80 % of pairs on both, PANDA is no slower than JSMA on both, and at least 100 times as fast as CW on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attriguard.experiments.base import Check, Experiment, Numbers
+from attriguard.experiments.searches import SHOWN, compared, n_steps_of_searches
+from attriguard.experiments.workspace import LR_D, NN_D, Workspace
+from attriguard.report.page import Table
+from attriguard.report.plots import BarPlot
+
+# The paper's: success rate and seconds a user, by search and classifier.
+TABLE_2 = {
+    "fgsm": {LR_D: (1.00, 7.6), NN_D: (1.00, 84.0)},
+    "jsma": {LR_D: (1.00, 9.0), NN_D: (1.00, 295.0)},
+    "cw": {LR_D: (0.75, 7_406.0), NN_D: (0.71, 1_067_610.0)},
+    "panda": {LR_D: (1.00, 8.7), NN_D: (1.00, 272.0)},
+}
+ALWAYS, SELDOM = 0.995, 0.80
+FASTER = 100.0
+
+
+class Table2(Experiment):
+    name = "table-2"
+    title = "Table 2: success and running time"
+    claim = (
+        "PANDA, JSMA and FGSM reach every city, CW fails for a fifth of them or more, and PANDA is a little faster "
+        "than JSMA and hundreds of times faster than CW."
+    )
+    reported = (
+        "FGSM, JSMA and PANDA succeed always, CW for 75 % (LR-D) and 71 % (NN-D); seconds a user on LR-D: 7.6, 9.0, "
+        "8.7, CW 7,406; on NN-D: 84, 295, 272, CW 1,067,610."
+    )
+    inputs = ("data", "LR-D", "NN-D", "Phase I: all searches on both")
+    effort = (5.0, 5.0)  # when figure 3 is there, which has the same searches
+
+    def run(self, work: Workspace) -> Numbers:
+        kept = ("users", "success", "proven", "seconds")
+        return {
+            "searches": {
+                defender: {search: {name: entry[name] for name in kept} for search, entry in found.items()}
+                for defender, found in compared(work).items()
+            }
+        }
+
+    def n_steps(self, work: Workspace) -> int:
+        return n_steps_of_searches(work)
+
+    def checks(self, numbers: Numbers) -> Sequence[Check]:
+        found = numbers["searches"]
+        sure = {
+            f"{SHOWN[s]} {d}": found[d][s]["success"] for d in found for s in ("fgsm", "jsma", "panda") if s in found[d]
+        }
+        least = min(sure, key=lambda name: sure[name])
+        checks = [
+            Check("FGSM, JSMA and PANDA reach every value", f"least: {least} {sure[least]:.1%}", sure[least] >= ALWAYS)
+        ]
+        for defender in (LR_D, NN_D):
+            cw, panda, jsma = (found[defender].get(search) for search in ("cw", "panda", "jsma"))
+            if cw is None or jsma is None:
+                checks.append(Check(f"CW and JSMA on {defender}", "not measured", False))
+                continue
+            times = cw["seconds"] / panda["seconds"]
+            checks += [
+                Check(f"CW reaches less than {SELDOM:.0%} on {defender}", f"{cw['success']:.0%}",
+                      cw["success"] < SELDOM),
+                Check(f"PANDA no slower than JSMA on {defender}",
+                      f"{panda['seconds']:.2g} s against {jsma['seconds']:.2g} s",
+                      panda["seconds"] <= jsma["seconds"]),
+                Check(f"PANDA at least {FASTER:g} times as fast as CW on {defender}", f"{times:,.0f} times",
+                      times >= FASTER),
+            ]  # fmt: skip
+        return checks
+
+    def main(self, numbers: Numbers) -> tuple[str, str]:
+        lr = numbers["searches"][LR_D]
+        cw = f", CW {lr['cw']['seconds']:.3g} s" if "cw" in lr else ""
+        return "PANDA on LR-D 8.7 s, CW 7,406 s", f"PANDA on LR-D {lr['panda']['seconds']:.2g} s{cw}"
+
+    def notes(self, numbers: Numbers) -> Sequence[str]:
+        return [
+            "Times are of another machine and another implementation than the paper's; what can be compared is their "
+            "ratios. They are wall-clock seconds for all values of one user, on all cores that the search uses."
+        ]
+
+    def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        found = numbers["searches"]
+        names = [name for name in SHOWN if any(name in entries for entries in found.values())]
+        rows = []
+        for name in names:
+            row = [SHOWN[name]]
+            for defender, entries in found.items():
+                entry, paper = entries.get(name), TABLE_2.get(name, {}).get(defender)
+                row += [
+                    "–" if paper is None else f"{paper[0]:.0%}",
+                    "–" if entry is None else f"{entry['success']:.1%}",
+                ]
+                row += ["–" if paper is None else f"{paper[1]:,}", "–" if entry is None else f"{entry['seconds']:.3g}"]
+            rows.append(row)
+        head = ["search"]
+        for defender in found:
+            head += [f"{defender}, paper", "success", f"{defender}, paper", "seconds a user"]
+        both = [name for name in names if all(name in entries for entries in found.values())]
+        return [
+            BarPlot(
+                [SHOWN[name] for name in both],
+                {defender: [entries[name]["seconds"] for name in both] for defender, entries in found.items()},
+                "seconds a user",
+                "search",
+                log_y=True,
+                caption="Running time to find the noise for all values of one user.",
+            ),
+            Table(head, rows, numeric=range(1, len(head))),
+        ]

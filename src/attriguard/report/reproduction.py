@@ -1,0 +1,181 @@
+"""A reproduction as one page, figures and numbers: what the paper claims, what was measured, and where they differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from attriguard.data.files import written_beside
+from attriguard.evaluation.paper import PAPER_DATASET
+from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
+from attriguard.experiments.runner import Finished
+from attriguard.report.page import Figure, Page, Section, Table, write_page
+from attriguard.report.plots import Drawing, draw
+
+# Told apart by sign as well as by words.
+SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
+PAGE, RESULTS = "index.html", "results.json"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    source: str
+    profile: str
+    finished: Sequence[Finished]
+    not_run: Sequence[str] = ()  # names of experiments that the page does not have
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> list[tuple[Finished, Numbers]]:
+        return [(each, each.numbers) for each in self.finished if each.numbers is not None]
+
+    @property
+    def verdicts(self) -> list[str]:
+        return [each.experiment.verdict(numbers) for each, numbers in self.measured]
+
+
+def write_reproduction(result: Reproduction, folder: Path) -> None:
+    """The page, the figures as SVG and PNG, and the numbers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawings = {each.experiment.name: _drawings(each, numbers) for each, numbers in result.measured}
+    for name, parts in drawings.items():
+        shown = [part for part in parts if isinstance(part, Drawing)]
+        for k, drawing in enumerate(shown):
+            stem = name if len(shown) == 1 else f"{name}{'abcdefgh'[k]}"
+            _write(folder / f"{stem}.svg", drawing.svg.encode())
+            _write(folder / f"{stem}.png", drawing.png)
+    _write(folder / RESULTS, (json.dumps(record(result), indent=1, ensure_ascii=False) + "\n").encode())
+    write_page(reproduction_page(result, drawings), folder / PAGE)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with written_beside(path) as file:
+        file.write(content)
+
+
+def _drawings(each: Finished, numbers: Numbers) -> list[Drawing | Table]:
+    return [part if isinstance(part, Table) else draw(part) for part in each.experiment.show(numbers)]
+
+
+def record(result: Reproduction) -> dict[str, Any]:
+    """For machines."""
+    return {
+        **result.facts,
+        "dataset": result.source,
+        "profile": result.profile,
+        "experiments": {each.experiment.name: _record_of(each, numbers) for each, numbers in result.measured},
+        "not_run": [*result.not_run, *(each.experiment.name for each in result.finished if each.numbers is None)],
+    }
+
+
+def _record_of(each: Finished, numbers: Numbers) -> dict[str, Any]:
+    experiment = each.experiment
+    paper, found = experiment.main(numbers)
+    return {
+        "title": experiment.title,
+        "claim": experiment.claim,
+        "verdict": experiment.verdict(numbers),
+        "paper": paper,
+        "measured": found,
+        "checks": [{"text": c.text, "found": c.found, "passed": bool(c.passed)} for c in experiment.checks(numbers)],
+        "notes": list(experiment.notes(numbers)),
+        "numbers": numbers,
+        "seconds": {name: round(value, 1) for name, value in each.seconds.items()},
+        "versions": each.versions,
+    }
+
+
+def claims_table(result: Reproduction) -> Table:
+    """What the page opens with."""
+    rows = []
+    for each, numbers in result.measured:
+        paper, found = each.experiment.main(numbers)
+        rows.append([each.experiment.name, verdict_of(each, numbers), each.experiment.claim, paper, found])
+    return Table(["experiment", "verdict", "claim", "the paper", "measured"], rows)
+
+
+def verdict_of(each: Finished, numbers: Numbers) -> str:
+    verdict = each.experiment.verdict(numbers)
+    return f"{SIGNS[verdict]} {verdict}"
+
+
+def summary(result: Reproduction) -> str:
+    counts = ", ".join(f"{result.verdicts.count(verdict)} {words}" for verdict, words in (
+        (HOLDS, "hold"), (PARTLY, "hold partly"), (FAILS, "do not hold")
+    ))  # fmt: skip
+    return f"{len(result.verdicts)} claims tested on {result.source}: {counts}."
+
+
+def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | Table]]) -> Page:
+    sections = [Section("Claims and verdicts", parts=[_linked(claims_table(result))])]
+    if result.source != PAPER_DATASET:
+        sections.insert(
+            0,
+            Section(
+                "Not the paper's data",
+                [
+                    f"These numbers were measured on “{result.source}”, since that was asked for or the paper's data "
+                    f"is not on this machine. They show that the code runs, and what such data is like; they neither "
+                    f"confirm nor contradict the paper. The paper's data: attriguard datasets fetch {PAPER_DATASET}."
+                ],
+                warning=True,
+            ),
+        )
+    for each, numbers in result.measured:
+        sections.append(_section(each, numbers, drawings[each.experiment.name]))
+    left = [f"{name}: not run yet" for name in result.not_run]
+    left += [f"{each.experiment.name}: {each.missing}" for each in result.finished if each.numbers is None]
+    if left:
+        sections.append(Section("Not on this page", points=left))
+    facts = [(name, _words(value)) for name, value in result.facts.items()]
+    return Page(
+        title="AttriGuard, measured again",
+        lead=summary(result),
+        sections=sections,
+        facts=[*facts, ("data set", result.source), ("profile", result.profile)],
+    )
+
+
+def _linked(table: Table) -> Table:
+    """The names of the experiments lead to their sections."""
+    from markupsafe import Markup
+
+    link = Markup('<a href="#{0}">{0}</a>')
+    return Table(table.head, [[link.format(row[0]), *row[1:]] for row in table.rows], table.numeric, table.caption)
+
+
+def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Table]) -> Section:
+    experiment = each.experiment
+    checks = experiment.checks(numbers)
+    rule = Table(
+        ["the claim, tested", "found", ""],
+        [[check.text, check.found, "✓ yes" if check.passed else "✗ no"] for check in checks],
+        caption="all must be so for the claim to hold; if the first is not, it does not hold",
+    )
+    paper, found = experiment.main(numbers)
+    return Section(
+        title=f"{experiment.title}: {verdict_of(each, numbers)}",
+        text=[
+            f"Claim: {experiment.claim}",
+            f"The paper reports: {experiment.reported}",
+            f"Main number: the paper {paper}; measured {found}.",
+            *experiment.notes(numbers),
+        ],
+        parts=[rule, *(part if isinstance(part, Table) else Figure(part.svg, part.caption) for part in drawings)],
+        points=[f"Needs: {', '.join(experiment.inputs)}. {_took(each.seconds)}"],
+        anchor=experiment.name,
+    )
+
+
+def _took(seconds: dict[str, float]) -> str:
+    wall, cpu = seconds["wall"], seconds["cpu"]
+    return f"Took {wall:,.0f} s here, {cpu:,.0f} s of computing (shared parts count where first made)."
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items() if number is not None)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,55 @@
+"""implicit's alternating least squares, which people use today: it learns from what was rated and what was not."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array, csr_matrix
+
+from attriguard._checks import check_number
+from attriguard.kernels.threads import n_threads
+from attriguard.utility.ranking import Factors
+from attriguard.utility.recommenders import Recommender, load_extra
+
+
+class ImplicitALS(Recommender):
+    """Every rated item is liked, the more surely the higher the rating: confidence 1 + α · entry (Hu et al. 2008)."""
+
+    name = "ALS"
+    summary = "implicit-feedback matrix factorisation (implicit)"
+    packages = ("implicit",)
+
+    def __init__(
+        self,
+        *,
+        rank: int = 50,
+        iterations: int = 15,
+        regularization: float = 0.01,
+        alpha: float = 10.0,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(rank=rank, random_state=random_state)
+        self.iterations = iterations
+        self.regularization = regularization
+        self.alpha = alpha
+
+    def _fit(self, X: csr_array, rank: int, chance: np.random.Generator) -> Factors:
+        als = load_extra("implicit.als")
+        from threadpoolctl import threadpool_limits
+
+        alpha = check_number(self.alpha, name="alpha", low=0.0, open_low=True)
+        confidence = csr_matrix((1 + np.float32(alpha) * X.data, X.indices, X.indptr), shape=X.shape)
+        # Its threads each call BLAS: with threads of BLAS's own inside them they would fight for the cores.
+        with threadpool_limits(1, "blas"):
+            model = als.AlternatingLeastSquares(
+                factors=rank,
+                regularization=check_number(self.regularization, name="regularization", low=0.0),
+                iterations=int(check_number(self.iterations, name="iterations", low=1)),
+                num_threads=n_threads(),
+                random_state=chance,
+            )
+            model.fit(confidence, show_progress=False)
+        return Factors(
+            users=np.asarray(model.user_factors),
+            items=np.asarray(model.item_factors),
+            bias=np.zeros(X.shape[1], dtype=np.float32),
+        )

@@ -1,0 +1,134 @@
+"""Every defense of the registry, from one table; and what the base class promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import attriguard as ag
+from attriguard.errors import DataError, NotFittedError, ParameterError
+
+OPTIONS = {"QPM": {"clusters": 30, "random_state": 0}}
+COUNTED = ("BlurMe", "ChiSquare", "random-additions", "random-deletions", "telling-deletions")
+
+
+@pytest.fixture(scope="module")
+def fitted(small_twin):
+    train, _ = small_twin.split()
+    made = {}
+
+    def get(name):
+        if name not in made:
+            made[name] = ag.defenses.get(name, scale=train.scale, **OPTIONS.get(name, {})).fit(train.X, train.y)
+        return made[name]
+
+    return get
+
+
+@pytest.fixture(params=ag.defenses.names())
+def defense(request, fitted):
+    return fitted(request.param)
+
+
+def release(defense, test, strength, seed=0):
+    return defense.release_for(test.X, strength, seed, truth=test.y if defense.needs_truth else None)
+
+
+def changes(release, X):
+    return (release != X).nnz / X.shape[0]
+
+
+def test_the_ladder_leads_from_little_noise_to_privacy(defense, small_twin):
+    train, test = small_twin.split()
+    attack = ag.attacks.get("LR-A").fit(train.X, train.y)
+    before = (attack.predict(test.X) == test.y).mean()
+    assert len(defense.ladder) == 8
+    releases = [release(defense, test, strength) for strength in defense.ladder_for(test.n_items)]
+    for data in releases:
+        level = data.data * test.scale.levels
+        np.testing.assert_allclose(level, np.rint(level), atol=1e-5)
+        assert data.shape == test.X.shape
+        assert data.dtype == np.float32
+        assert data.has_canonical_format
+    noise = [changes(data, test.X) for data in releases]
+    if defense.name != "QPM":  # its noise is nearly all quantization's
+        assert noise[0] <= 1.0
+        assert all(np.diff(noise) > -0.05)
+    assert (attack.predict(releases[-1]) == test.y).mean() < before - 0.1
+
+
+def test_releases_repeat_with_the_seed_and_differ_without(defense, small_twin):
+    _, test = small_twin.split()
+    ladder = defense.ladder_for(test.n_items)
+    strength = ladder[len(ladder) // 2]
+    first, again, other = (release(defense, test, strength, seed) for seed in (1, 1, 2))
+    assert (first != again).nnz == 0
+    assert ((first != other).nnz > 0) == defense.is_random
+
+
+def test_options_are_kept_and_a_new_one_is_unfitted(defense):
+    twin = type(defense)(**defense.get_params())
+    assert twin.get_params() == defense.get_params()
+    with pytest.raises(NotFittedError, match=defense.name):
+        twin.release_for(csr_array((1, 3)), defense.ladder[0])
+
+
+def test_nobody_and_nothing(defense, small_twin):
+    empty = csr_array((2, small_twin.n_items), dtype=np.float32)
+    truth = small_twin.y[:2]
+    for data in (empty, empty[:0]):
+        got = defense.release_for(data, defense.ladder[0], 0, truth=truth[: data.shape[0]])
+        assert got.shape == data.shape
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_count_is_whole_and_not_larger_than_the_items(name, fitted, small_twin):
+    defense, X, y = fitted(name), small_twin.X[:5], small_twin.y[:5]
+    with pytest.raises(ParameterError, match="whole number"):
+        defense.release_for(X, 1.5, 0, truth=y)
+    with pytest.raises(ParameterError, match="at most the number of items, 300, got 301"):
+        defense.release_for(X, 301, 0, truth=y)
+    with pytest.raises(ParameterError, match="k must lie in"):
+        defense.release_for(X, -1, 0, truth=y)
+    assert (defense.release_for(X, 0, 0, truth=y) != X).nnz == 0
+
+
+@pytest.mark.parametrize("name", ["BlurMe", "ChiSquare"])
+def test_what_must_be_told_the_truth_says_so(name, fitted, small_twin):
+    defense, X = fitted(name), small_twin.X[:4]
+    assert defense.needs_truth
+    with pytest.raises(DataError, match="pass truth="):
+        defense.release_for(X, 1)
+    with pytest.raises(DataError, match="2 of 4 users have none"):
+        defense.release_for(X, 1, truth=[0, -1, 1, 77])
+    with pytest.raises(DataError, match="4 of 4") as caught:
+        defense.release_for(X, 1, truth=np.array([None, "Paris", 0.5, float("nan")], dtype=object))
+    assert "Paris" not in str(caught.value)
+    with pytest.raises(DataError, match="one value a user"):
+        defense.release_for(X, 1, truth=[0, 1])
+
+
+def test_values_keep_their_names(small_twin):
+    few = small_twin.take(np.arange(200))
+    names = np.array(small_twin.values)[few.y]
+    by_code = ag.defenses.get("ChiSquare", scale=few.scale).fit(few.X, few.y).release_for(few.X, 3, truth=few.y)
+    by_name = ag.defenses.get("ChiSquare", scale=few.scale).fit(few.X, names).release_for(few.X, 3, truth=names)
+    assert (by_code != by_name).nnz == 0
+
+
+def test_the_guard_behind_the_base_class(fitted, small_twin):
+    train, test = small_twin.split()
+    defense = fitted("AttriGuard")
+    plan = defense.plan(test.X)
+    guard = ag.AttriGuard(scale=train.scale).fit(train.X, train.y)
+    np.testing.assert_array_equal(plan.cost, guard.plan(test.X).cost)
+    expected = plan.with_budget(1.0).release(5)
+    assert (defense.release_for(test.X, 1.0, 5) != expected).nnz == 0
+    with pytest.raises(NotFittedError):
+        ag.defenses.get("AttriGuard").plan(test.X)
+
+
+def test_an_unknown_defense():
+    with pytest.raises(ParameterError, match="known: AttriGuard, BlurMe"):
+        ag.defenses.get("blurme")

@@ -1,0 +1,117 @@
+"""The page of a reproduction: whole, self-contained, honest about its data, and read by a real browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from attriguard.errors import MissingExtraError
+from attriguard.experiments import get, names
+from attriguard.experiments.figure1 import Figure1
+from attriguard.experiments.runner import run_all
+from attriguard.report.plots import BarPlot, Line, LinePlot, draw
+from attriguard.report.reproduction import Reproduction, record, reproduction_page, write_reproduction
+
+SHOWN = ("figure-1", "appendix")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@pytest.fixture(scope="module")
+def result(shared_work):
+    found = run_all(SHOWN, shared_work, lambda what, steps: None)
+    missing = [name for name in names() if name not in SHOWN]
+    return Reproduction("twin", "quick", found, missing, {"command": "attriguard reproduce", "seed": 0})
+
+
+@pytest.fixture(scope="module")
+def folder(result, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page") / "output"
+    write_reproduction(result, folder)
+    return folder
+
+
+def test_it_holds_page_figures_and_numbers(folder, result):
+    assert {"index.html", "results.json", "figure-1.svg", "figure-1.png", "appendixa.svg", "appendixb.png"} <= {
+        path.name for path in folder.iterdir()
+    }
+    assert (folder / "figure-1.png").read_bytes().startswith(b"\x89PNG")
+    numbers = json.loads((folder / "results.json").read_text())
+    assert numbers == json.loads(json.dumps(record(result)))
+    assert list(numbers["experiments"]) == list(SHOWN)
+    assert numbers["experiments"]["figure-1"]["verdict"] == "does not hold"  # three cities, not twenty-five
+    assert "figure-5" in numbers["not_run"]
+
+
+def test_it_opens_with_the_claims_and_says_what_data_it_is(folder):
+    html = (folder / "index.html").read_text()
+    claim = get("figure-1").claim
+    assert html.index("Not the paper") < html.index("Claims and verdicts") < html.index(claim)
+    assert html.index(claim) < html.index('id="figure-1"')
+    assert '<a href="#appendix">appendix</a>' in html
+    assert "✗ does not hold" in html
+    assert "figure-5: not run yet" in html
+    assert 'name="viewport"' in html
+    assert "<script" not in html
+    for address in ("http://", "https://"):  # but for the names of XML's vocabularies
+        parts = html.split(address)[1:]
+        assert all(
+            part.startswith(("www.w3.org", "purl.org", "creativecommons.org", "matplotlib.org")) for part in parts
+        )
+        assert f'src="{address}' not in html
+
+
+def test_the_papers_data_needs_no_warning(result):
+    page = reproduction_page(Reproduction("google-play", "quick", [], [], {}), {})
+    assert page.sections[0].title == "Claims and verdicts"
+
+
+def test_what_could_not_run_is_on_the_page(workspace, tmp_path, monkeypatch):
+    def refuse(self, work):
+        raise MissingExtraError("needs the extra 'nn'")
+
+    monkeypatch.setattr(Figure1, "run", refuse)
+    found = run_all(["figure-1"], workspace(tmp_path), lambda what, steps: None)
+    page = reproduction_page(Reproduction("twin", "quick", found, [], {}), {})
+    assert page.sections[-1].points == ["figure-1: needs the extra 'nn'"]
+    assert record(Reproduction("twin", "quick", found))["not_run"] == ["figure-1"]
+
+
+def test_drawings_repeat_and_name_their_axes():
+    bars = BarPlot(["a", "b"], {"one": [1.0, 20.0], "two": [2.0, 3.0]}, "seconds", "search", log_y=True, values=True)
+    lines = LinePlot(
+        [Line("measured", [1, 2], [3, 4]), Line("the paper's", [1, 2], [3, 5], published=True)], "x", "y",
+        names=["first", "second"], log_x=False, log_y=True,
+    )  # fmt: skip
+    for plot, words in ((bars, ("seconds", "search", "one", "two")), (lines, ("first", "second", "the paper's"))):
+        one, two = draw(plot), draw(plot)
+        assert one == two
+        assert all(word in one.svg for word in words)
+
+
+def browser() -> str:
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("there is no Chromium here to open the page with")
+    return found
+
+
+def open_page(folder, tmp_path, *options):
+    command = [
+        browser(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", f"--user-data-dir={tmp_path}",
+        "--enable-logging=stderr", "--v=0", "--host-resolver-rules=MAP * ~NOTFOUND", *options, "--dump-dom",
+        (folder / "index.html").as_uri(),
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_real_browser_shows_it_without_a_word_on_the_console(folder, tmp_path, width):
+    done = open_page(folder, tmp_path, f"--window-size={width},900")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("<section") >= 4
+    assert done.stdout.count("<svg") == 3
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert console == []

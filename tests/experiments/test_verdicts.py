@@ -1,0 +1,131 @@
+"""The rules by which claims are judged, on numbers made for it."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from attriguard.experiments import get
+from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Check, Experiment
+from attriguard.experiments.figure6 import PUBLISHED
+from attriguard.experiments.figure7 import mixed
+from attriguard.experiments.profiles import BUDGETS
+
+
+class Judged(Experiment):
+    name, title, claim, reported, inputs, effort = "x", "X", "A claim.", "Nothing.", ("data",), (1.0, 1.0)
+
+    def run(self, work):
+        return {}
+
+    def checks(self, numbers):
+        return [Check("so", "so", passed) for passed in numbers["passed"]]
+
+    def main(self, numbers):
+        return "", ""
+
+    def show(self, numbers):
+        return []
+
+
+@pytest.mark.parametrize(
+    ("passed", "verdict"),
+    [((True, True), HOLDS), ((True, False), PARTLY), ((False, True), FAILS), ((False, False), FAILS)],
+)
+def test_the_first_check_is_the_core(passed, verdict):
+    assert Judged().verdict({"passed": passed}) == verdict
+
+
+def curve(accuracy, before=0.4):
+    return {"budgets": list(BUDGETS), "accuracy": list(accuracy), "before": before, "expected_cost": list(BUDGETS)}
+
+
+def falling(low):
+    return np.linspace(0.4, low, len(BUDGETS)).tolist()
+
+
+def test_figure_1_on_the_papers_shares():
+    even = {"shares": [0.1, *[0.0375] * 24], "attribute": "city", "users": 1, "values": ["c"] * 25}
+    assert get("figure-1").verdict(even | {"shares": [0.1, *[0.0375] * 23, 0.02]}) == HOLDS
+    assert get("figure-1").verdict(even) == PARTLY  # not uneven enough
+    assert get("figure-1").verdict({"shares": [0.5, 0.5]}) == FAILS
+
+
+def test_table_1_compares_with_the_paper_on_its_data_alone():
+    found = {"BA-A": 0.10, "LR-A": 0.43, "RF-A": 0.44, "NN-A": 0.33, "AT-A": 0.39, "DD-A": 0.4, "RC-A": 0.4}
+    numbers = {"users": 9, "accuracy": found | {"LRA-A": 0.3, "MLP-A": 0.5}, "papers_data": True}
+    assert get("table-1").verdict(numbers) == PARTLY  # NN-A is 0.06 below
+    assert get("table-1").verdict(numbers | {"papers_data": False}) == HOLDS
+    numbers["accuracy"]["LRA-A"] = 0.15
+    assert get("table-1").verdict(numbers) == FAILS
+
+
+def test_figure_5_needs_the_largest_budget_and_all_others():
+    def verdict(trained, uniform):
+        return get("figure-5").verdict({"curves": {"p from training": curve(trained), "p uniform": curve(uniform)}})
+
+    assert verdict(falling(0.1), falling(0.2)) == HOLDS
+    assert verdict(falling(0.2), falling(0.1)) == FAILS
+    mixed_up = falling(0.1)
+    mixed_up[3] += 0.2
+    assert verdict(mixed_up, falling(0.11)) == PARTLY
+
+
+def test_figure_6_and_the_published_numbers():
+    published = [PUBLISHED.get(budget, 0.08) for budget in BUDGETS]
+    numbers = {"curves": {"LR-D": curve([0.5] * len(BUDGETS)), "NN-D": curve(published)}, "papers_size": True}
+    assert get("figure-6").verdict(numbers) == HOLDS
+    worse = copy.deepcopy(numbers)
+    worse["curves"]["NN-D"]["accuracy"][2] = PUBLISHED[1.0] + 0.04
+    assert get("figure-6").verdict(worse) == PARTLY
+    assert get("figure-6").verdict(worse | {"papers_size": False}) == HOLDS
+    numbers["curves"]["LR-D"] = curve([0.0] * len(BUDGETS))
+    assert get("figure-6").verdict(numbers) == FAILS
+
+
+@pytest.mark.parametrize(
+    ("none", "everybody", "verdict"), [(0.14, 0.10, HOLDS), (0.14, 0.20, PARTLY), (0.24, 0.10, FAILS)]
+)
+def test_figure_7(none, everybody, verdict):
+    assert get("figure-7").verdict({"overlaps": [0.0, 0.5, 1.0], "accuracy": [none, 0.12, everybody]}) == verdict
+
+
+def test_figure_8_wants_the_order_of_the_policies():
+    def verdict(*lows):
+        policies = ("modify_add", "add_new", "modify_exist")
+        return get("figure-8").verdict(
+            {"curves": {p: curve(falling(low)) for p, low in zip(policies, lows, strict=True)}}
+        )
+
+    assert verdict(0.1, 0.2, 0.3) == HOLDS
+    assert verdict(0.2, 0.1, 0.3) == PARTLY
+    assert verdict(0.3, 0.2, 0.1) == FAILS
+
+
+def test_figure_9_looks_for_a_rival_with_less_noise():
+    ours = {"strength": "budget", "told": False, "strengths": [1.0, 2.0, 4.0], "l0": [1.0, 2.0, 3.0], "accuracy": []}
+    numbers = {
+        "defenses": {"AttriGuard": ours, "QPM": {"l0": [40.0, 50.0]}},
+        "rivals_need": {"QPM": [40.0, 40.0, None], "BlurMe": [1.5, 2.5, 8.0]},
+    }
+    assert get("figure-9").verdict(numbers) == HOLDS
+    numbers["rivals_need"]["BlurMe"] = [0.5, 2.5, 8.0]
+    assert get("figure-9").verdict(numbers) == PARTLY
+    numbers["rivals_need"]["BlurMe"] = [1.5, 1.9, 8.0]
+    assert get("figure-9").verdict(numbers) == FAILS
+
+
+def test_overlapping_halves(tiny_twin):
+    from attriguard.evaluation.protocol import halves
+
+    other, own, _ = halves(tiny_twin.train, tiny_twin.test, 0)
+    mine = set(own.users.tolist())
+    for overlap in (0.0, 0.5, 1.0):
+        users = mixed(own, other, overlap, 0)
+        assert users.n_users == pytest.approx(own.n_users, abs=own.m + 1)
+        shared = len(mine & set(users.users.tolist())) / users.n_users
+        assert shared == pytest.approx(overlap, abs=0.03)
+        assert len(set(users.users.tolist())) == users.n_users
+        assert np.unique(users.y).size == own.m

@@ -1,0 +1,146 @@
+"""Recommenders and rankings: brute force, parity with the packages' own predictions, seeds."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, random_array
+
+from attriguard.errors import DataError, MissingExtraError, ParameterError
+from attriguard.utility import recommenders
+from attriguard.utility.ranking import Factors, top_items
+
+EXTRAS = {"SVD": "surprise", "ALS": "implicit", "PureSVD": "numpy"}
+
+
+@pytest.fixture(params=EXTRAS)
+def name(request):
+    pytest.importorskip(EXTRAS[request.param])
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def two_tastes():
+    """Users 0 … 59 rate items 0 … 19, users 60 … 119 rate items 20 … 39, each half of them; nobody rates item 40."""
+    chance = np.random.default_rng(0)
+    rated = chance.random((120, 41)) < 0.5
+    rated[:60, 20:] = rated[60:, :20] = rated[:, 40] = False
+    return csr_array((rated * chance.integers(3, 6, rated.shape) / 5).astype(np.float32))
+
+
+def random_factors(n, n_items, rank, seed):
+    chance = np.random.default_rng(seed)
+    draw = [chance.standard_normal(shape).astype(np.float32) for shape in ((n, rank), (n_items, rank), (n_items,))]
+    return Factors(users=draw[0], items=draw[1], bias=draw[2])
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000, None])
+@pytest.mark.parametrize("n", [1, 10, 29, 30])
+def test_ranking_is_what_sorting_everything_gives(block, n):
+    factors = random_factors(25, 30, 4, n)
+    rated = csr_array(random_array((25, 30), density=0.4, rng=np.random.default_rng(1), dtype=np.float32))
+    rows = np.array([3, 4, 24, 0, 11, 5, 6, 7, 8])
+    best = top_items(factors, rated, rows, n, block=block)
+    for row, found in zip(rows, best, strict=True):
+        scores = factors.items @ factors.users[row] + factors.bias
+        unrated = np.flatnonzero(rated[[row]].toarray().ravel() == 0)
+        expected = unrated[np.argsort(-scores[unrated])][:n]
+        assert found[: expected.size].tolist() == expected.tolist()
+        assert (found[expected.size :] == -1).all()
+
+
+def test_a_ranking_cannot_be_longer_than_the_items():
+    with pytest.raises(ParameterError, match="number of items to recommend"):
+        top_items(random_factors(3, 4, 2, 0), csr_array((3, 4), dtype=np.float32), np.arange(3), 5)
+
+
+def test_a_seed_gives_the_same_factors(name, two_tastes):
+    first, second = (recommenders.get(name, rank=8, random_state=7).fit(two_tastes) for _ in range(2))
+    np.testing.assert_allclose(first.users, second.users, rtol=1e-5)
+    np.testing.assert_allclose(first.items, second.items, rtol=1e-5)
+    assert (first.bias == second.bias).all()
+
+
+def test_no_global_randomness(name, two_tastes):
+    shared = np.random.mtrand._rand
+    before = shared.get_state()[1].copy()
+    recommenders.get(name, rank=8).fit(two_tastes)
+    assert (shared.get_state()[1] == before).all()
+
+
+@pytest.mark.parametrize("which", ["ALS", "PureSVD"])
+def test_taste_is_found(which, two_tastes):
+    pytest.importorskip(EXTRAS[which])
+    factors = recommenders.get(which, rank=2, random_state=0).fit(two_tastes)
+    best = top_items(factors, two_tastes, np.arange(120), 3)
+    assert (best[:60] < 20).all()
+    assert (best[60:] >= 20).all()
+
+
+def test_pure_svd_is_the_truncated_svd(two_tastes):
+    dense = two_tastes.toarray().astype(float)
+    U, s, V = np.linalg.svd(dense, full_matrices=False)
+    factors = recommenders.PureSVD(rank=5, random_state=0).fit(two_tastes)
+    np.testing.assert_allclose(factors.users @ factors.items.T, (U[:, :5] * s[:5]) @ V[:5], atol=1e-4)
+
+
+def test_svd_ranks_by_surprises_own_predictions(two_tastes):
+    """Predictions differ from the scores by μ + b_u, the same for all items of a user."""
+    pytest.importorskip("surprise")
+    X = two_tastes.copy()
+    X.data[X.indptr[5] : X.indptr[6]] = 0  # a user without a rating
+    X.eliminate_zeros()
+    svd = recommenders.get("SVD", rank=6, epochs=5)
+    model = svd.learn(X, 6, np.random.default_rng(3))
+    factors = svd._fit(X, 6, np.random.default_rng(3))
+    for user in (0, 5, 77, 119):
+        predicted = np.array([model.predict(user, item, clip=False).est for item in range(X.shape[1])])
+        gap = predicted - factors.scores(np.array([user]))[0]
+        np.testing.assert_allclose(gap, gap[0], atol=1e-5)
+
+
+def test_svd_learns_from_the_table_that_surprise_would_build(two_tastes):
+    surprise = pytest.importorskip("surprise")
+    pandas = pytest.importorskip("pandas")
+    users, items = two_tastes.nonzero()
+    frame = pandas.DataFrame({"user": users, "item": items, "rating": two_tastes.data.astype(np.float64) * 5})
+    table = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(0, 5))).build_full_trainset()
+    ours = recommenders.get("SVD", rank=3).learn(two_tastes, 3, np.random.default_rng(0)).trainset
+    raw = {(table.to_raw_uid(u), table.to_raw_iid(i)): r for u, i, r in table.all_ratings()}
+    assert {(u, i): r for u, i, r in ours.all_ratings()} == raw
+    assert ours.global_mean == pytest.approx(table.global_mean)
+    assert {len(column) for column in ours.ir.values()} == {len(column) for column in table.ir.values()}
+
+
+def test_als_ranks_as_implicit_does(two_tastes):
+    als = pytest.importorskip("implicit.als")
+    from scipy.sparse import csr_matrix
+    from threadpoolctl import threadpool_limits
+
+    factors = recommenders.get("ALS", rank=8, random_state=0).fit(two_tastes)
+    with threadpool_limits(1, "blas"):
+        model = als.AlternatingLeastSquares(factors=8, num_threads=1)
+        model.user_factors, model.item_factors = factors.users, factors.items
+        theirs, _ = model.recommend(np.arange(120), csr_matrix(two_tastes), N=5, filter_already_liked_items=True)
+    assert (theirs == top_items(factors, two_tastes, np.arange(120), 5)).mean() > 0.99  # scores as good as equal
+
+
+@pytest.mark.parametrize("which", ["SVD", "ALS"])
+def test_a_missing_extra_is_one_line(which, two_tastes, monkeypatch):
+    for package in ("surprise", "implicit", "implicit.als"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'attriguard\[recsys\]'"):
+        recommenders.get(which).fit(two_tastes)
+
+
+def test_bad_input(two_tastes):
+    with pytest.raises(ParameterError, match="unknown recommender 'KNN'; known: SVD, ALS, PureSVD"):
+        recommenders.get("KNN")
+    with pytest.raises(ParameterError, match="rank"):
+        recommenders.PureSVD(rank=0).fit(two_tastes)
+    with pytest.raises(DataError, match="has none"):
+        recommenders.PureSVD().fit(csr_array((3, 4), dtype=np.float32))
+    with pytest.raises(DataError, match="two users"):
+        recommenders.PureSVD().fit(two_tastes[:1])
