@@ -137,6 +137,7 @@ def test_both_takes_away_and_points_elsewhere(guards, data):
     assert (plan.expected_cost <= 4.0 + 1e-9).all()
     assert (smaller.probabilities == anew.probabilities).all()
     assert (smaller.edits.items == anew.edits.items).all()
+    assert plan.with_budget(4.0).edits is plan.edits  # remembered, not searched again
     for i in range(data.m):
         candidate = plan.candidate(i)
         assert (np.argmax(guard.classifier_.decision_function(candidate), axis=1) == i)[plan.success[:, i]].all()

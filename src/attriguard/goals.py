@@ -103,17 +103,14 @@ def phase_one(
     progress: Progress | None,
 ) -> tuple[Edits, Mechanism]:
     """Phase I of the guard's goal, and the mechanism that goes with it."""
-    target = guard.target_
+    # A plan may search again after the guard's parameters were set anew: what they are now is what counts.
+    target, classifier, cost = guard.target_, guard.classifier_, guard.cost
+    search, kappa = get_search(guard.search), check_confidence(guard.confidence)
 
     def noise(rows: csr_array, fixed: Any, left: NDArray[np.float64]) -> Edits:
-        search = get_search(guard.search)
+        def find(asked: ArrayLike) -> Edits:
+            return search.find(classifier, rows, rules, confidence=asked, cost=cost, locked=fixed, progress=progress)
 
-        def find(kappa: ArrayLike) -> Edits:
-            return search.find(
-                guard.classifier_, rows, rules, confidence=kappa, cost=guard.cost, locked=fixed, progress=progress
-            )
-
-        kappa = check_confidence(guard.confidence)
         return find(fitting_confidence(find, target, left) if kappa is None else kappa)
 
     if guard.goal == MISLEAD or guard.ensemble_ is None:
@@ -128,7 +125,7 @@ def phase_one(
         X=X,
         rules=rules,
         split=float(guard.split_ if guard.split is None else guard.split),
-        cost=guard.cost,
+        cost=cost,
         locked=locked,
         progress=progress,
     )

@@ -23,6 +23,7 @@ TINY = dataclasses.replace(
     draws=1,
     aware_users=15,
     game_items=3,
+    holdouts=1,
 )
 
 

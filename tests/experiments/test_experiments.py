@@ -7,8 +7,11 @@ import json
 
 import pytest
 
+from attriguard import attacks
+from attriguard.evaluation.cache import key_of
 from attriguard.experiments import EXPERIMENTS, get, names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY
+from attriguard.experiments.figure9 import defenses_of
 from attriguard.experiments.runner import run_one
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot, LinePlot
@@ -70,3 +73,8 @@ def test_a_second_seed_gives_other_numbers_and_the_same_seed_the_same(workspace,
     )
     assert without_seconds(first) == without_seconds(again)
     assert first != other
+
+
+def test_nothing_is_left_to_unseeded_chance(shared_work):
+    for part in (*map(shared_work.attack, attacks.names()), *defenses_of(shared_work)):
+        assert key_of(part) is not None, part.name  # such a part could not be kept, either

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -164,7 +165,7 @@ print(killed)
 """
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs os.fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_killed_at_random_moments_and_resumed_the_results_are_identical(workspace, tmp_path):
     pytest.importorskip("torch")
     whole = run_all(KILLED, workspace(tmp_path / "whole"), ignore)
@@ -178,6 +179,21 @@ def test_killed_at_random_moments_and_resumed_the_results_are_identical(workspac
         assert without_seconds(resumed[each.experiment.name]) == without_seconds(each.numbers)
     for file in (tmp_path / "parts").rglob("*.json"):
         json.loads(file.read_text())
+    assert not list((tmp_path / "parts").rglob(".*.part"))  # swept by the runs that went on
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only there it can be asked which processes live")
+def test_what_a_killed_run_was_writing_is_swept(workspace, tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    gone, mine = tmp_path / f".x.safetensors.{dead.pid}.part", tmp_path / f".x.safetensors.{os.getpid()}.part"
+    other = tmp_path / ".notes.part"
+    for file in (gone, mine, other):
+        file.touch()
+    workspace(tmp_path)
+    assert not gone.exists()
+    assert mine.exists()
+    assert other.exists()
 
 
 def test_the_workspace_attacks_a_seeded_sample(tiny_twin, workspace, tmp_path):

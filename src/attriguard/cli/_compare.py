@@ -28,6 +28,7 @@ def run_comparison(
     reach: str,
     recommender: str | None,
     at: float | None,
+    holdouts: int,
     draws: int,
     seed: int,
     store: Cache,
@@ -45,7 +46,7 @@ def run_comparison(
     from attriguard.evaluation.comparison import compare, comparison_steps
     from attriguard.evaluation.precision import common_level, precision_losses, strengths_at
     from attriguard.report.comparison import Comparison, Costs, shown_of
-    from attriguard.utility.recommendation import RecommendationTest
+    from attriguard.utility.holdout import HELD_OUT
 
     for name in attackers:
         if class_of(name).needs_guard:
@@ -66,19 +67,17 @@ def run_comparison(
         first = attacks[0].name
         level = common_level(tradeoffs, first) if at is None else check_number(at, name="--at", low=0.0, high=1.0)
         chosen = strengths_at(tradeoffs, defenses, first, level)
-        with progress(1 + 2 * len(defenses)) as advance:
-            advance(f"{learner.name} before protection", 0)
-            everybody = csr_array(vstack([train.X, test.X], format="csr"))
-            protected = np.arange(train.n_users, everybody.shape[0])
-            trial = RecommendationTest(everybody, protected, learner, random_state=seed)
-            advance("", 1)
+        everybody = csr_array(vstack([train.X, test.X], format="csr"))
+        with progress((1 + holdouts) * len(defenses)) as advance:
             for defense in defenses:
                 advance(f"{defense.name} learns", 1)
                 defense.fit(train.X, train.y)
             losses = precision_losses(
-                trial, defenses, chosen, test.y, draws=draws, seed=seed, cache=store, progress=advance
-            )
-        costs = Costs(learner.name, first, level, trial.left_out, tuple(losses))
+                everybody, np.arange(train.n_users, everybody.shape[0]), learner, defenses, chosen, test.y,
+                holdouts=holdouts, seed=seed, cache=store, progress=advance,
+            )  # fmt: skip
+        few = int((np.diff(everybody.indptr) <= HELD_OUT).sum())
+        costs = Costs(learner.name, first, level, holdouts, few, tuple(losses))
     most_frequent = np.bincount(train.y, minlength=data.m).argmax()
     return shown_of(
         Comparison(

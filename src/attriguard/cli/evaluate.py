@@ -81,6 +81,10 @@ def evaluate(
         float | None,
         typer.Option(help="That accuracy; the lowest that all of them reach otherwise.", rich_help_panel=RIVALS),
     ] = None,
+    holdouts: Annotated[
+        int,
+        typer.Option(help="How often the recommender's test items are drawn anew.", min=1, rich_help_panel=RIVALS),
+    ] = 3,
     draws: Annotated[
         int,
         typer.Option(
@@ -143,8 +147,8 @@ def evaluate(
 
         shown = run_comparison(
             data, guard, defenses, named or ("NN-A", "LR-A"), ladder, hidden=hidden,
-            ladders=strengths or (), reach=reach, recommender=recommender, at=at, draws=draws, seed=seed, store=store,
-            source=source, settings=settings,
+            ladders=strengths or (), reach=reach, recommender=recommender, at=at, holdouts=holdouts, draws=draws,
+            seed=seed, store=store, source=source, settings=settings,
         )  # fmt: skip
     else:
         curves, sizes = run_paper(data, guard, named or names(), ladder, hidden=hidden, seed=seed, store=store)

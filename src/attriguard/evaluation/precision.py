@@ -6,20 +6,22 @@ default the lowest that all of them reach. At that strength it protects the test
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_rng
+from attriguard._checks import check_number
 from attriguard.defenses.base import Defense
 from attriguard.errors import ParameterError
 from attriguard.evaluation.cache import Cache, key_of
 from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.engine import Progress
-from attriguard.utility.recommendation import RecommendationTest, relative_loss
+from attriguard.utility.recommendation import NS, RecommendationTest, relative_loss
+from attriguard.utility.recommenders import Recommender
 
 PARTS = ("before", "after", "before_protected", "after_protected")
 
@@ -67,50 +69,77 @@ def strengths_at(
 
 
 def precision_losses(
-    test: RecommendationTest,
+    X: csr_array,
+    protected: ArrayLike,
+    recommender: Recommender,
     defenses: Sequence[Defense],
-    strengths: dict[str, float],
+    strengths: Mapping[str, float],
     truth: ArrayLike,
     *,
-    draws: int = 1,
+    holdouts: int = 1,
+    ns: Sequence[int] = NS,
     seed: int = 0,
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> list[PrecisionLoss]:
-    """``defenses``: fitted ones; ``truth``: the protected users' values, for those that must be told."""
+    """``X``: everybody's ratings; ``protected``: the rows that the defenses (fitted) change; ``truth``: their values.
+
+    Hits are few, so the held-out items are drawn ``holdouts`` times, and precision is averaged before losses are taken.
+    """
     report = progress or (lambda what, steps: None)
-    chance = check_rng(seed)
-    seeds = [int(each) for each in chance.integers(2**62, size=draws)]
-    losses = []
-    for defense in defenses:
-        report(f"{test.recommender.name} after {defense.name}", 0)
-        strength = strengths[defense.name]
-        runs = [
-            _one(test, defense, strength, each, truth, cache) for each in (seeds if defense.is_random else seeds[:1])
-        ]
-        mean = {part: np.mean([run[part] for run in runs], axis=0) for part in PARTS}
-        losses.append(PrecisionLoss(defense.name, strength, test.before.ns, **mean))
-        report(f"{test.recommender.name} after {defense.name}", 1)
-    return losses
+    runs: dict[str, list[dict[str, NDArray[np.float64]]]] = {defense.name: [] for defense in defenses}
+    for each in range(int(check_number(holdouts, name="holdouts", low=1))):
+        trial = Trial(X, protected, recommender, ns, seed + each, cache)
+        for defense in defenses:
+            report(f"{recommender.name} after {defense.name}", 0)
+            runs[defense.name].append(trial.run(defense, strengths[defense.name], truth))
+            report(f"{recommender.name} after {defense.name}", 1)
+    return [
+        PrecisionLoss(
+            defense.name,
+            strengths[defense.name],
+            np.asarray(ns),
+            **{part: np.mean([run[part] for run in runs[defense.name]], axis=0) for part in PARTS},
+        )
+        for defense in defenses
+    ]
 
 
-def _one(
-    test: RecommendationTest, defense: Defense, strength: float, seed: int, truth: ArrayLike, cache: Cache | None
-) -> dict[str, NDArray[np.float64]]:
-    key = None
-    if cache is not None and isinstance(test.recommender.random_state, int):  # chance without a seed is not kept
-        recommender = vars(test.recommender)
-        held = test.held_out
-        key = key_of(
-            "precision", test.recommender.name, recommender, held.X, held.items, test.rows, test.before.ns, defense,
-            strength, seed,
-        )  # fmt: skip
-    stored = None if key is None or cache is None else cache.load(key)
-    if stored is not None:
-        return stored
-    rows: csr_array = test.X_protected
-    loss = test.loss(defense.release_for(rows, strength, seed, truth=truth))
-    found = {part: np.asarray(getattr(loss, part)) for part in PARTS}
-    if key is not None and cache is not None:
-        cache.save(key, found)
-    return found
+class Trial:
+    """One hold-out; the recommender before protection learns when it is first needed."""
+
+    def __init__(
+        self,
+        X: csr_array,
+        protected: ArrayLike,
+        recommender: Recommender,
+        ns: Sequence[int],
+        seed: int,
+        cache: Cache | None,
+    ) -> None:
+        self.X, self.protected, self.recommender, self.ns, self.seed = X, protected, recommender, ns, seed
+        # What chance without a seed has made is not kept.
+        self.cache = cache if isinstance(recommender.random_state, int) else None
+
+    @cached_property
+    def test(self) -> RecommendationTest:
+        return RecommendationTest(self.X, self.protected, self.recommender, ns=self.ns, random_state=self.seed)
+
+    def run(self, defense: Defense, strength: float, truth: ArrayLike) -> dict[str, NDArray[np.float64]]:
+        """Precision before and after; from the cache, or new."""
+        learner = self.recommender
+        key = None
+        if self.cache is not None:
+            key = key_of(
+                "precision", learner.name, vars(learner), self.X, np.asarray(self.protected), tuple(self.ns), self.seed,
+                defense, strength,
+            )  # fmt: skip
+        stored = None if key is None or self.cache is None else self.cache.load(key)
+        if stored is not None:
+            return stored
+        release = defense.release_for(self.test.X_protected, strength, self.seed, truth=truth)
+        loss = self.test.loss(release)
+        found = {part: np.asarray(getattr(loss, part)) for part in PARTS}
+        if key is not None and self.cache is not None:
+            self.cache.save(key, found)
+        return found

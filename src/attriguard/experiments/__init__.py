@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "beyond-exact": ("attriguard.experiments.beyond_exact", "BeyondExact"),
     "beyond-aware": ("attriguard.experiments.beyond_aware", "BeyondAware"),
     "beyond-goals": ("attriguard.experiments.beyond_goals", "BeyondGoals"),
+    "beyond-optimum": ("attriguard.experiments.beyond_optimum", "BeyondOptimum"),
     "beyond-detection": ("attriguard.experiments.beyond_detection", "BeyondDetection"),
 }
 

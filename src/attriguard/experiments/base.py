@@ -37,7 +37,7 @@ class Experiment(ABC):
     claim: ClassVar[str]  # the paper's, in one sentence
     reported: ClassVar[str]  # what the paper says it measured
     inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
-    effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes: quick, paper
+    effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes after those before it: quick, paper
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
     @abstractmethod

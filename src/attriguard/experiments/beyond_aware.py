@@ -34,7 +34,7 @@ class BeyondAware(Experiment):
         "the defense is still effective against attacks that adapt to it."
     )
     inputs = ("data", "LR-D on a half", "LR-A and MLP-A on the other")
-    effort = (120.0, 7200.0)
+    effort = (40.0, 7200.0)
 
     def run(self, work: Workspace) -> Numbers:
         budgets = work.profile.aware_budgets

@@ -36,7 +36,7 @@ class BeyondGoals(Experiment):
     )
     reported = "Nothing; its guard misleads."
     inputs = ("data", "guards of three goals on a half", "LR-A and MLP-A on the other")
-    effort = (150.0, 1800.0)
+    effort = (90.0, 1800.0)
 
     def run(self, work: Workspace) -> Numbers:
         groups = halves(work.train, work.test.take(work.chosen), work.seed)

@@ -29,7 +29,7 @@ class BeyondSearches(Experiment):
     )
     reported = "Nothing; its search is PANDA, without confidence."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, margin", "LR-A, RF-A, NN-A")
-    effort = (90.0, 1800.0)
+    effort = (60.0, 900.0)
 
     def run(self, work: Workspace) -> Numbers:
         plans = {search: work.plan(search=search) for search in KINDS[:2]}

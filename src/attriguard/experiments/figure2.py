@@ -24,7 +24,7 @@ class Figure2(Experiment):
     claim = "RC-A infers as much as without a region up to a radius of 0.05, and sharply less beyond."
     reported = "The accuracy drops sharply after 0.05, which the paper therefore uses; RC-A reaches 0.38 there."
     inputs = ("data", "NN-A")
-    effort = (20.0, 900.0)
+    effort = (15.0, 900.0)
 
     def run(self, work: Workspace) -> Numbers:
         from attriguard.attacks.region import RegionBased, accuracy_over_radius, largest_radius

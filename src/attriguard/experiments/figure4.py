@@ -47,7 +47,7 @@ class Figure4(Experiment):
         "fastest, AT-A is almost the same as NN-A, and beyond 3 only RF-A infers more than LRA-A."
     )
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "all attacks")
-    effort = (300.0, 14000.0)
+    effort = (1.0, 5.0)
 
     def run(self, work: Workspace) -> Numbers:
         return {"users": int(work.y.size), "curves": all_curves(work)}

@@ -25,7 +25,7 @@ class Figure5(Experiment):
     claim = "NN-A infers less when p is estimated from training users than when p is uniform, most at large budgets."
     reported = "Curves; in the text: p from training outperforms p uniform, especially at large budgets."
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "NN-A")
-    effort = (5.0, 60.0)
+    effort = (1.0, 5.0)
 
     def run(self, work: Workspace) -> Numbers:
         plans = {name: work.plan(target=target) for name, target in TARGETS.items()}

@@ -28,7 +28,7 @@ class Figure6(Experiment):
     claim = "Against NN-A, noise found on a network (NN-D) protects better than noise found on LR-D, at every budget."
     reported = "NN-A behind NN-D: " + ", ".join(f"{a:.2f} at {b:g}" for b, a in PUBLISHED.items()) + "."
     inputs = ("data", "LR-D", "NN-D", "Phase I: LR-D panda, NN-D panda", "NN-A")
-    effort = (60.0, 3600.0)
+    effort = (3.0, 120.0)
 
     def run(self, work: Workspace) -> Numbers:
         # Both plans first: the paper's NN-D and NN-A need not be in memory at once.

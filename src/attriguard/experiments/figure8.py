@@ -29,7 +29,7 @@ class Figure8(Experiment):
     claim = "Modify_Add protects best at the same budget, then Add_New, and Modify_Exist least."
     reported = "Curves; in the text: Modify_Add outperforms Add_New, which outperforms Modify_Exist."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, every policy", "NN-A")
-    effort = (15.0, 300.0)
+    effort = (3.0, 240.0)
 
     def run(self, work: Workspace) -> Numbers:
         plans = {policy: work.plan(policy=policy) for policy in ORDER}

@@ -1,6 +1,7 @@
 """Figure 9: AttriGuard against BlurMe, ChiSquare, QPM and LDP-SH; NN-A attacks. What noise does each accuracy cost?
 
-AttriGuard has LR-D and PANDA. BlurMe and ChiSquare must be told every user's true value.
+AttriGuard has LR-D and PANDA; with NN-D it is drawn beside, and so are random and telling changes. BlurMe and ChiSquare
+must be told every user's true value.
 
 Rule: holds if no rival gets NN-A down to what AttriGuard reaches at budget 2 with less noise (the core), nor to what it
 reaches at any other budget from 1 on, and QPM never adds fewer than ten changes.
@@ -9,34 +10,34 @@ reaches at any other budget from 1 on, and QPM never adds fewer than ten changes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from attriguard.defenses import Defense, lineup
 from attriguard.evaluation.comparison import Tradeoff, compare, comparison_steps
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
 from attriguard.experiments.record import rounded
-from attriguard.experiments.workspace import Workspace
+from attriguard.experiments.workspace import NN_D, Workspace
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
 OURS = "AttriGuard"
 RIVALS = ("BlurMe", "ChiSquare", "QPM", "LDP-SH")
+# Drawn beside them: AttriGuard with a network, and what a person would try first.
+NETWORK = "AttriGuard, NN-D"
+REFERENCES = ("random-additions", "random-deletions", "telling-deletions")
 ATTACK = "NN-A"
 CORE, FROM_BUDGET = 2.0, 1.0
 QPM_LEAST = 10.0
 
 
-def defenses_of(work: Workspace) -> list[Any]:
-    from attriguard import defenses
-
-    scale = work.data.scale
-    return [defenses.get(OURS, scale=scale, search="panda"), *(defenses.get(name, scale=scale) for name in RIVALS)]
+def defenses_of(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[Defense]:
+    return lineup(names, scale=work.data.scale, search="panda", random_state=work.seed)
 
 
-def tradeoffs(work: Workspace) -> list[Tradeoff]:
+def tradeoffs(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[Tradeoff]:
     """What each defense costs and what NN-A infers after it; figure 10 takes its noise levels from here."""
     return compare(
-        defenses_of(work),
+        defenses_of(work, names),
         [work.attack(ATTACK)],
         work.X,
         work.y,
@@ -56,11 +57,15 @@ class Figure9(Experiment):
         "Curves; in the text: AttriGuard outperforms all compared methods, though BlurMe and ChiSquare are told every "
         "user's true value, and QPM cannot reach small noise at all."
     )
-    inputs = ("data", "LR-D", "Phase I: LR-D panda", "NN-A", "BlurMe, ChiSquare, QPM, LDP-SH")
-    effort = (150.0, 3600.0)
+    inputs = ("data", "LR-D", "Phase I: LR-D panda, NN-D panda", "NN-A", "BlurMe, ChiSquare, QPM, LDP-SH")
+    effort = (35.0, 3600.0)
+    revision = 2
 
     def run(self, work: Workspace) -> Numbers:
         found = tradeoffs(work)
+        network = work.curves(ATTACK, {NETWORK: work.plan(NN_D)}, found[0].strengths)[NETWORK]
+        others = [Tradeoff(NETWORK, found[0].strength, False, found[0].strengths, (network,))]
+        others += tradeoffs(work, REFERENCES)
         before = found[0].curve(ATTACK).before
         return {
             "users": int(work.y.size),
@@ -74,7 +79,7 @@ class Figure9(Experiment):
                     "l0": [rounded(noise) for noise in each.l0],
                     "accuracy": [rounded(a, 6) for a in each.curve(ATTACK).accuracy],
                 }
-                for each in found
+                for each in (*found, *others)
             },
             "rivals_need": {
                 each.defense: [each.noise_for(ATTACK, a) for a in found[0].curve(ATTACK).accuracy] for each in found[1:]
@@ -82,7 +87,8 @@ class Figure9(Experiment):
         }
 
     def n_steps(self, work: Workspace) -> int:
-        return comparison_steps(defenses_of(work), 1, work.data.m, draws=work.profile.draws)
+        every = defenses_of(work, (OURS, *RIVALS, *REFERENCES))
+        return comparison_steps(every, 1, work.data.m, draws=work.profile.draws) + work.y.size
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         ours = numbers["defenses"][OURS]

@@ -9,7 +9,7 @@ from attriguard.classifiers.network import ATTACKER_UNITS, DEFENDER_UNITS
 
 # Test users that a search is measured on, by search and defender; None: all. What takes long is measured on few.
 FEW: Mapping[str, int | None] = {
-    "fgsm LR-D": 100, "fgsm NN-D": 40, "jsma LR-D": None, "jsma NN-D": 40, "cw LR-D": 20, "cw NN-D": 2,
+    "fgsm LR-D": 100, "fgsm NN-D": 40, "jsma LR-D": None, "jsma NN-D": 40, "cw LR-D": 8, "cw NN-D": 2,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 40, "exact LR-D": 12,
 }  # fmt: skip
 MANY: Mapping[str, int | None] = {
@@ -32,12 +32,13 @@ class Profile:
     exact_seconds: float = 2.0  # for one user and value
     overlaps: tuple[float, ...] = (0.0, 0.5, 1.0)
     draws: int = 2  # of a defense that is sampled
-    aware_users: int | None = 100  # test users for attackers who undo the guard; None: all
+    aware_users: int | None = 400  # test users for attackers who undo the guard; None: all
     aware_budgets: tuple[float, ...] = (4.0,)
     goal_split: float | None = 0.5  # how the goal "both" shares the budget; None: tried out
     inversion: tuple[str, ...] = ("LR-A",)
+    holdouts: int = 2  # draws of the items that a recommender is tested on
     recommenders: tuple[str, ...] = ("PureSVD",)
-    game_items: int = 6
+    game_items: int = 7
 
 
 PROFILES = {
@@ -46,7 +47,7 @@ PROFILES = {
         "paper", ATTACKER_UNITS, DEFENDER_UNITS, 12, None, 500,
         search_users=MANY, exact_seconds=10.0, overlaps=tuple(k / 10 for k in range(11)), draws=5,
         aware_users=None, aware_budgets=(2.0, 4.0, 8.0), recommenders=("SVD", "ALS", "PureSVD"), game_items=8,
-        goal_split=None,
+        holdouts=5, goal_split=None,
         inversion=("LR-A", "MLP-A"),
     ),
 }  # fmt: skip

@@ -7,6 +7,7 @@ nothing is computed twice and nothing stale is used. Files take their names only
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -68,6 +69,7 @@ class Workspace:
         self.train, self.test = split_for_audit(data, seed)
         # Networks are kept: several experiments attack with the same one.
         self.cache = Cache(folder, keep_networks=True)
+        sweep(folder)
         count = min(profile.users or self.test.n_users, self.test.n_users)
         self.order = np.random.default_rng(seed).permutation(self.test.n_users)
         self.chosen = np.sort(self.order[:count])  # the test users who are protected and attacked
@@ -150,7 +152,17 @@ class Workspace:
         profile = self.profile
         network = (profile.defender_units, profile.epochs) if defender == NN_D else ()
         key = self.key_of(
-            "phase one", defender, network, self.seed, self.train.X, self.train.y, X, finder.name, vars(finder), policy
+            "phase one",
+            defender,
+            network,
+            self.seed,
+            self.train.X,
+            self.train.y,
+            X,
+            policy,
+            finder.name,
+            vars(finder),
+            getattr(finder, "revision", 1),
         )
         ready: list[Classifier] = []
 
@@ -206,6 +218,19 @@ class Workspace:
         job = Job(self.y, check_budgets(budgets), (users.X, users.y), self.cache, lambda *step: self.report(*step))
         attacker = self.attack(attack)
         return {name: exact_curve(job, plan, attacker) for name, plan in plans.items()}
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed runs were writing: `.name.pid.part` of processes that are no more."""
+    if os.name != "posix":  # elsewhere there is no harmless way to ask
+        return
+    for part in folder.rglob(".*.part"):
+        try:
+            os.kill(int(part.suffixes[-2][1:]), 0)
+        except ProcessLookupError:
+            part.unlink(missing_ok=True)
+        except (ValueError, IndexError, PermissionError):
+            continue
 
 
 def of_curve(curve: Curve, digits: int = 6) -> dict[str, Any]:

@@ -28,6 +28,7 @@ class Costs:
     recommender: str
     attack: str
     accuracy: float
+    holdouts: int
     left_out: int  # users with too few ratings to be tested
     losses: tuple[PrecisionLoss, ...]
 
@@ -209,6 +210,7 @@ def record(result: Comparison) -> dict[str, Any]:
             "recommender": result.costs.recommender,
             "attack": result.costs.attack,
             "accuracy": round(result.costs.accuracy, DIGITS),
+            "holdouts": result.costs.holdouts,
             "users_left_out": result.costs.left_out,
             "ns": result.costs.losses[0].ns.tolist(),
             "before": short(result.costs.losses[0].before),

@@ -146,8 +146,8 @@ def _bars(axes: Any, plot: BarPlot) -> None:
     if plot.log_y:
         axes.set_yscale("log")
     _name_places(axes, plot.groups)
-    if len(plot.bars) > 1:
-        axes.legend(frameon=False)
+    if len(plot.bars) > 1:  # above the bars, where nothing can be hidden
+        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(plot.bars), 4))
 
 
 def _name_places(axes: Any, names: Sequence[str]) -> None:
