@@ -92,3 +92,25 @@ def test_evaluate_takes_a_goal(files, cli, tmp_path):
     assert json.loads(printed)["guard"]["goal"] == "conceal"
     code, _, err = cli("evaluate", *table(files), "--goal", "hide")
     assert (code, "known: mislead, conceal, both" in err) == (2, True)
+
+
+def test_the_audit_shows_all_goals_side_by_side(files, cli, tmp_path):
+    page = tmp_path / "audit.html"
+    arguments = [
+        "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city", "--attacks", "BA-A",
+        "--budgets", "1,4", "--seed", 0, "--all-goals", "--output", page,
+    ]  # fmt: skip
+    code, out, err = cli(*arguments, "--knowing", "LR-A", "--json")
+    assert code == 0, err
+    goals = json.loads(out)["goals"]
+    assert list(goals) == ["mislead", "conceal", "both"]
+    for each in goals.values():
+        assert each["budgets"] == [1, 4]
+        assert len(each["does_not_know"]) == len(each["knows_and_retrains"]) == len(each["detection_auc"]) == 2
+        assert each["changes"][1] <= 4 + 1e-9
+        assert 0 <= each["precision"]["after"] <= 1
+    assert goals["conceal"]["changes"] == pytest.approx([1, 4])
+    assert "Three goals a guard can have" in page.read_text()
+    code, _, err = cli(*arguments, "--knowing", "")
+    assert code == 2
+    assert "--knowing" in err

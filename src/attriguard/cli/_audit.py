@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from attriguard.data.public_data import PublicData
     from attriguard.evaluation.audit import Audit
     from attriguard.evaluation.aware import Aware
+    from attriguard.evaluation.goals import GoalOutcome
     from attriguard.guard import AttriGuard
 
 
@@ -21,13 +22,17 @@ def run_audit(
     attacks: Sequence[Attack],
     budgets: Sequence[float],
     knowing: Attack | None,
+    all_goals: bool = False,
     seed: int | None,
 ) -> Audit:
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import audit, steps_of
 
-    with progress(steps_of(data, guard, attacks, budgets, knowing)) as advance:
-        return audit(data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, seed=seed, progress=advance)
+    with progress(steps_of(data, guard, attacks, budgets, knowing, all_goals)) as advance:
+        return audit(
+            data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, all_goals=all_goals, seed=seed,
+            progress=advance,
+        )  # fmt: skip
 
 
 def present(result: Audit, output: Path, *, title: str, source: str, as_json: bool) -> None:
@@ -55,6 +60,7 @@ def as_record(result: Audit, output: Path) -> dict[str, Any]:
         "accuracy": {curve.attack: curve.accuracy for curve in result.curves},
         "expected_cost": result.curves[0].expected_cost,
         "aware": None if result.aware is None else aware_record(result.aware),
+        "goals": {each.goal: goal_record(each) for each in result.goals},
         "telling_items": [
             {
                 "item": result.item_name(item.column),
@@ -81,10 +87,28 @@ def aware_record(aware: Aware) -> dict[str, Any]:
     }
 
 
+def goal_record(outcome: GoalOutcome) -> dict[str, Any]:
+    (unaware,), (retrained,) = outcome.aware.unaware, outcome.aware.retrained
+    return {
+        "budgets": unaware.budgets,
+        "changes": unaware.expected_cost,
+        "does_not_know": unaware.accuracy,
+        "knows_and_retrains": retrained.accuracy,
+        "detection_auc": outcome.aware.detection,
+        "precision": {
+            "budget": outcome.precision_budget,
+            "changes": outcome.precision_changes,
+            "before": outcome.precision_before,
+            "after": outcome.precision_after,
+        },
+    }
+
+
 def _print(result: Audit, screen: Any, output: Path) -> None:
     from rich.table import Table
 
-    from attriguard.report.audit_page import PLAIN_NAMES, knowing_in_words, summary
+    from attriguard.cli._shell import print_table
+    from attriguard.report.audit_page import PLAIN_NAMES, goals_tables, knowing_in_words, summary
 
     screen.print(summary(result), soft_wrap=True)
     screen.print()
@@ -102,4 +126,8 @@ def _print(result: Audit, screen: Any, output: Path) -> None:
     screen.print()
     for line in knowing_in_words(result):
         screen.print(line, soft_wrap=True)
+    if result.goals:
+        screen.print()
+        for each in goals_tables(result):
+            print_table(each)
     screen.print(f"the whole story: {output.resolve()}", soft_wrap=True)

@@ -27,6 +27,9 @@ def audit(
     ] = "MLP-A",
     budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8",
     goal: o.Goal = "mislead",
+    all_goals: Annotated[
+        bool, typer.Option("--all-goals", help="Also show all goals side by side; takes some minutes more.")
+    ] = False,
     classifier: o.Classifier = "lr",
     search: o.Search = "margin",
     policy: o.Policy = "modify_add",
@@ -55,6 +58,8 @@ def audit(
     names = attacks.split(",")
     if "AT-A" in (name.strip() for name in (*names, knowing)):
         raise ParameterError("AT-A adapts to one guard; attriguard evaluate shows it")
+    if all_goals and not knowing:
+        raise ParameterError("--all-goals shows an attacker who knows and retrains: name one with --knowing")
     attackers = lineup(names, random_state=seed)
     knows = lineup([knowing], random_state=seed)[0] if knowing else None
     data = o.load_data(
@@ -72,7 +77,9 @@ def audit(
         budget=ladder[-1],
         random_state=seed,
     )
-    result = run_audit(data, guard=guard, attacks=attackers, budgets=ladder, knowing=knows, seed=seed)
+    result = run_audit(
+        data, guard=guard, attacks=attackers, budgets=ladder, knowing=knows, all_goals=all_goals, seed=seed
+    )
     source = dataset or (ratings.name if ratings else "")
     present(result, output, title=f"What ratings give away about “{data.attribute}”", source=source, as_json=as_json)
 

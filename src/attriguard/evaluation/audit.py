@@ -10,12 +10,13 @@ from sklearn.base import clone
 
 from attriguard.attacks.base import Attack
 from attriguard.data.public_data import PublicData
-from attriguard.errors import DataError
+from attriguard.errors import DataError, ParameterError
 from attriguard.evaluation.accuracy import Curve, accuracy_over_budgets, check_budgets
 from attriguard.evaluation.aware import Aware, aware_steps, evaluate_aware
+from attriguard.evaluation.goals import GoalOutcome, measure_goals
 from attriguard.evaluation.protocol import halves
 from attriguard.evaluation.telling import TellingItem, telling_items
-from attriguard.goals import candidates_of
+from attriguard.goals import GOALS, candidates_of
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 
@@ -57,6 +58,7 @@ class Audit:
     guard: AttriGuard
     example: Example
     aware: Aware | None = None  # one who knows the guard, at the largest budget
+    goals: tuple[GoalOutcome, ...] = ()  # all of them, side by side, where that was asked for
 
     def item_name(self, column: int) -> str:
         return item_name(self.data, column)
@@ -74,6 +76,7 @@ def audit(
     attacks: Sequence[Attack],
     budgets: Sequence[float],
     knowing: Attack | None = None,
+    all_goals: bool = False,
     seed: int | None = None,
     progress: Callable[[str, int], None] = lambda _what, _steps: None,
 ) -> Audit:
@@ -81,7 +84,8 @@ def audit(
 
     ``budgets`` rise; 0, no protection, is always among them. The guard and the attacks are trained here, on the
     training users. ``knowing`` is also shown as an attacker who knows the guard and retrains, at the largest budget;
-    for that the training users are halved: one half for the guard, one for the attacker.
+    for that the training users are halved: one half for the guard, one for the attacker. With ``all_goals`` the same
+    is measured for every goal a guard can have.
     """
     ladder = check_budgets(budgets)
     ladder = ladder if ladder[0] == 0 else (0.0, *ladder)
@@ -107,6 +111,7 @@ def audit(
         guard=guard,
         example=_example(data, guard, plan),
         aware=_aware(guard, knowing, train, test, ladder[-1], seed, progress),
+        goals=_goals(guard, knowing, train, test, ladder, seed, progress) if all_goals else (),
     )
 
 
@@ -127,12 +132,47 @@ def _aware(
     return evaluate_aware(groups, clone(guard), [knowing], [budget], draws=DRAWS, seed=start, progress=progress)
 
 
+def _goals(
+    guard: AttriGuard,
+    knowing: Attack | None,
+    train: PublicData,
+    test: PublicData,
+    ladder: tuple[float, ...],
+    seed: int | None,
+    progress: Callable[[str, int], None],
+) -> tuple[GoalOutcome, ...]:
+    if knowing is None:
+        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
+    start = 0 if seed is None else seed
+    budgets = goal_budgets(ladder)
+    return tuple(
+        measure_goals(
+            halves(train, test, start), guard, [knowing], budgets, precision_budget=budgets[len(budgets) // 2],
+            draws=DRAWS, seed=start, progress=progress,
+        )
+    )  # fmt: skip
+
+
+def goal_budgets(ladder: Sequence[float]) -> list[float]:
+    """Three of the budgets: the largest, and those nearest to a half and a quarter of it."""
+    known = [budget for budget in ladder if budget > 0]
+    return sorted({min(known, key=lambda b: abs(b - known[-1] * share)) for share in (0.25, 0.5, 1.0)})
+
+
 def steps_of(
-    data: PublicData, guard: AttriGuard, attacks: Sequence[Attack], budgets: Sequence[float], knowing: Attack | None
+    data: PublicData,
+    guard: AttriGuard,
+    attacks: Sequence[Attack],
+    budgets: Sequence[float],
+    knowing: Attack | None,
+    all_goals: bool = False,
 ) -> int:
     """How many steps `audit` reports to its progress callback."""
     candidates = candidates_of(guard.goal, data.m, max(budgets))
-    return 1 + len(attacks) * (1 + candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
+    steps = 1 + len(attacks) * (1 + candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
+    if all_goals:
+        steps += sum(aware_steps(1, 0, 3, candidates_of(goal, data.m, max(budgets))) for goal in GOALS)
+    return steps
 
 
 def _curve(

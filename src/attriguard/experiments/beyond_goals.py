@@ -10,12 +10,8 @@ Rule: holds if, at budget 4, the best attacker who knows the guard infers less b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array, vstack
-
-from attriguard.evaluation.aware import evaluate_aware
+from attriguard.evaluation.goals import N, measure_goals
 from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
@@ -28,7 +24,6 @@ from attriguard.report.plots import Line, LinePlot
 
 ATTACKS = ("LR-A", "MLP-A")
 BUDGET = 4.0
-N = 10
 KNOWS, UNAWARE = "who knows and retrains", "who does not know"
 
 
@@ -47,47 +42,33 @@ class BeyondGoals(Experiment):
     def run(self, work: Workspace) -> Numbers:
         groups = halves(work.train, work.test.take(work.chosen), work.seed)
         budgets = work.profile.goal_budgets
-        found: dict[str, Any] = {}
-        for goal in GOALS:
-            guard = AttriGuard(goal=goal, scale=work.data.scale, budget=BUDGET, random_state=work.seed)
-            if goal == BOTH:  # what misleading leaves over of the budget goes into a larger lead
-                guard.set_params(split=work.profile.goal_split, confidence="auto")
-            aware = evaluate_aware(
-                groups, guard, [work.attack(name) for name in ATTACKS], budgets, draws=work.profile.draws,
-                detector=True, seed=work.seed, cache=work.cache, progress=work.report,
-            )  # fmt: skip
-            found[goal] = {
-                "changes": [rounded(c) for c in aware.unaware[0].expected_cost],
-                "split": rounded(getattr(guard, "split_", 0.0)),
-                UNAWARE: {curve.attack: [rounded(a, 6) for a in curve.accuracy] for curve in aware.unaware},
-                KNOWS: {curve.attack: [rounded(a, 6) for a in curve.accuracy] for curve in aware.retrained},
-                "detection": [rounded(auc) for auc in aware.detection],
-                "precision": self._precision(work, guard),
+        guard = AttriGuard(scale=work.data.scale, budget=BUDGET)
+        outcomes = measure_goals(
+            groups, guard, [work.attack(name) for name in ATTACKS], budgets, precision_budget=BUDGET,
+            split=work.profile.goal_split, draws=work.profile.draws, holdouts=work.profile.holdouts, seed=work.seed,
+            cache=work.cache, progress=work.report,
+        )  # fmt: skip
+        found = {
+            each.goal: {
+                "changes": [rounded(c) for c in each.aware.unaware[0].expected_cost],
+                "split": rounded(each.split),
+                UNAWARE: {curve.attack: [rounded(a, 6) for a in curve.accuracy] for curve in each.aware.unaware},
+                KNOWS: {curve.attack: [rounded(a, 6) for a in curve.accuracy] for curve in each.aware.retrained},
+                "detection": [rounded(auc) for auc in each.aware.detection],
+                "precision": {
+                    "before": rounded(each.precision_before, 6),
+                    "after": rounded(each.precision_after, 6),
+                    "changes": rounded(each.precision_changes),
+                },
             }
+            for each in outcomes
+        }
         return {
             "users": int(work.y.size),
             "baseline": baseline_of(groups.test_users.y, work.train.y),
             "budgets": list(budgets),
             "goals": found,
         }
-
-    def _precision(self, work: Workspace, guard: AttriGuard) -> dict[str, float]:
-        """Of PureSVD for the protected users, N = 10, averaged over hold-outs; before, after, and changes made."""
-        from attriguard.utility.norms import norms
-        from attriguard.utility.recommendation import RecommendationTest
-        from attriguard.utility.recommenders import get
-
-        everybody = csr_array(vstack([work.train.X, work.X], format="csr"))
-        rows = np.arange(work.train.n_users, everybody.shape[0])
-        runs = []
-        for each in range(work.profile.holdouts):
-            seed = work.seed + each
-            trial = RecommendationTest(everybody, rows, get("PureSVD", random_state=seed), ns=[N], random_state=seed)
-            release = guard.plan(trial.X_protected, budget=BUDGET).release(seed)
-            loss = trial.loss(release)
-            runs.append((loss.before_protected[0], loss.after_protected[0], norms(trial.X_protected, release).mean_l0))
-        before, after, changes = np.mean(runs, axis=0)
-        return {"before": rounded(before, 6), "after": rounded(after, 6), "changes": rounded(changes)}
 
     def n_steps(self, work: Workspace) -> int:
         return len(GOALS) * len(ATTACKS) * (1 + len(work.profile.goal_budgets)) * (1 + work.data.m)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attriguard.evaluation.audit import Audit, Change
+from attriguard.evaluation.goals import N
 from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
 from attriguard.noise.policy import POLICIES
 from attriguard.report.page import Figure, Page, Section, Table
@@ -73,6 +74,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
             _telling(audit),
             _budgets(audit),
             *_knowing(audit),
+            *_goals(audit),
             _example(audit),
             _limits(audit),
             _method(audit),
@@ -228,6 +230,40 @@ def _knowing(audit: Audit) -> list[Section]:
     )
     table = Table(["attacker", "right"], rows, numeric=(1,))
     return [Section(title="If the attacker knows that you use this", text=[text], parts=[table], warning=True)]
+
+
+def goals_tables(audit: Audit) -> list[Table]:
+    """All goals side by side: attackers and detector by budget, and what a recommender loses."""
+    rows, costs = [], []
+    for each in audit.goals:
+        (unaware,), (retrained,) = each.aware.unaware, each.aware.retrained
+        rows.append([each.goal, "does not know", *map(percent, unaware.accuracy)])
+        rows.append([each.goal, "knows and retrains", *map(percent, retrained.accuracy)])
+        rows.append([each.goal, "tells protected users apart (AUC)", *(f"{auc:.2f}" for auc in each.aware.detection)])
+        lost = "–" if each.precision_lost is None else percent(each.precision_lost)
+        costs.append([each.goal, f"{each.precision_changes:.1f}", lost])
+    budgets = audit.goals[0].aware.unaware[0].budgets
+    return [
+        Table(
+            ["goal", "attacker", *(f"budget {budget:g}" for budget in budgets)],
+            rows,
+            numeric=range(2, 2 + len(budgets)),
+        ),
+        Table(
+            ["goal", "changes made", "precision lost"],
+            costs,
+            numeric=(1, 2),
+            caption=f"what a recommender (PureSVD, {N} items) loses for protected users at budget "
+            f"{audit.goals[0].precision_budget:g}",
+        ),
+    ]
+
+
+def _goals(audit: Audit) -> list[Section]:
+    if not audit.goals:
+        return []
+    text = [f"{goal.name}: {goal.meaning}" for goal in GOALS.values()]
+    return [Section(title="Three goals a guard can have", points=text, parts=goals_tables(audit))]
 
 
 def _notes(audit: Audit) -> list[str]:

@@ -128,7 +128,7 @@ def _lines(axes: Any, plot: LinePlot) -> None:
         _name_places(axes, plot.names)
     if len(plot.lines) > FEW_LINES:
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif len(plot.lines) + (plot.level is not None) > 1 or plot.lines[0].name:
+    elif len(plot.lines) + (plot.level is not None) > 1 or any(line.name for line in plot.lines):
         axes.legend(frameon=False)
 
 
