@@ -138,7 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             progress=lambda what, _: advance(what, 0),
         )
     options = f"--dataset {given.dataset} --goals {given.goals} --seeds {given.seeds} --budgets {given.budgets}"
-    command = f"python -m attriguard.experiments.goals {options} --attacks {given.attacks} --draws {given.draws}"
+    options += f" --attacks {given.attacks} --draws {given.draws}"
+    options += "" if given.split is None else f" --split {given.split:g}"
+    command = f"python -m attriguard.experiments.goals {options}"
     write_json({"command": command, "dataset": given.dataset, **result, "versions": versions()}, given.output)
 
 
