@@ -27,7 +27,7 @@ ATTACKS = ("LR-A", "RF-A", "MLP-A", "NN-A")
 HIDDEN = 500
 BUDGETS = (2.0, 4.0, 8.0)
 SEEDS = (0, 1, 2)
-# How often an attacker who retrains protects each of his users. Learning from two draws weakens MLP-A (docs/findings.md).
+# How often an attacker who retrains protects each of his users; two draws weaken MLP-A (docs/findings.md).
 DRAWS = 1
 KNOWS, UNAWARE = "knows", "does_not_know"
 
