@@ -12,14 +12,15 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, told apart by marker and dash (or hatching) as well.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# More of them than colours, so that a ninth line is not the first again.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 SOFT = "#5b6675"
 # More names than this on an axis, or longer ones, are turned.
 FEW_NAMES = 8
 # More lines than this have their legend beside the plot.
-FEW_LINES = 6
+FEW_LINES = 4
 DOTS_PER_INCH = 150
 
 
