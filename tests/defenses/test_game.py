@@ -215,3 +215,27 @@ def test_bad_mechanisms():
 def test_a_plan_for_other_rows_has_no_channel(small_twin, small_guard):
     with pytest.raises(ParameterError, match="in their order"):
         plan_channel(small_guard.plan(small_twin.X[:9]), grid_points(2, 2))
+
+
+def test_the_optimum_as_a_defense_draws_from_the_programs_channel():
+    """On three items: as many changes and as much privacy as the program says; a large domain is refused."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=4000)
+    X = csr_array((rng.random((4000, 3)) < np.where(y[:, None] == 1, 0.7, 0.3)).astype(np.float32))
+    defense = ag.defenses.get("game-theoretic", scale=(0, 1, 1)).fit(X, y)
+    for budget in (0.2, 0.6):
+        best = defense.optimum(budget)
+        release = defense.release_for(X, budget, 1)
+        assert (release != X).nnz / 4000 == pytest.approx(best.utility_loss, abs=0.03)
+        assert best.utility_loss <= budget + 1e-6
+        shares = [
+            [((release.toarray() == p).all(axis=1) & (y == s)).mean() for p in np.unique(X.toarray(), axis=0)]
+            for s in (0, 1)
+        ]
+        assert np.max(shares, axis=0).sum() == pytest.approx(best.privacy_loss, abs=0.03)
+    wide = csr_array(np.ones((10, 300), dtype=np.float32))
+    with pytest.raises(ParameterError, match="variables"):
+        ag.defenses.get("game-theoretic", scale=(1, 5, 1)).fit(wide, np.arange(10) % 2)
+    with pytest.raises(ParameterError, match="needs a rating scale"):
+        ag.defenses.get("game-theoretic").fit(X, y)
+    assert "game-theoretic" not in ag.defenses.names()

@@ -94,11 +94,11 @@ def run_comparison(
 
 def defenses_of(wanted: str, data: PublicData, guard: AttriGuard, seed: int) -> list[Defense]:
     """By name; AttriGuard with the options of ``guard``."""
-    from attriguard.defenses import DEFENSES, lineup
+    from attriguard.defenses import lineup, names
 
-    names = list(DEFENSES) if wanted.strip() == "all" else [name.strip() for name in wanted.split(",") if name.strip()]
+    asked = names() if wanted.strip() == "all" else [name.strip() for name in wanted.split(",") if name.strip()]
     options = {name: getattr(guard, name) for name in ("classifier", "search", "policy", "target")}
-    return lineup(names, scale=data.scale, random_state=seed, **options)
+    return lineup(asked, scale=data.scale, random_state=seed, **options)
 
 
 def recommender_of(name: str, seed: int) -> Recommender:

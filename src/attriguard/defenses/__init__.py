@@ -22,7 +22,10 @@ DEFENSES: dict[str, tuple[str, str]] = {
     "random-additions": ("attriguard.defenses.references", "RandomAdditions"),
     "random-deletions": ("attriguard.defenses.references", "RandomDeletions"),
     "telling-deletions": ("attriguard.defenses.references", "TellingDeletions"),
+    "game-theoretic": ("attriguard.defenses.optimum", "GameTheoretic"),
 }
+# These refuse data of more than a few items.
+FOR_FEW_ITEMS = ("game-theoretic",)
 
 
 def get(name: str, **options: Any) -> Defense:
@@ -36,7 +39,8 @@ def class_of(name: str) -> type[Defense]:
 
 
 def names() -> list[str]:
-    return list(DEFENSES)
+    """Those that take data of any size."""
+    return [name for name in DEFENSES if name not in FOR_FEW_ITEMS]
 
 
 def lineup(wanted: Iterable[str], **options: Any) -> list[Defense]:
