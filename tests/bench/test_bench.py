@@ -26,7 +26,9 @@ def test_growth_and_memory_are_measured_in_a_process_of_its_own():
 
 
 def test_startup_and_phase_two(small_twin):
-    assert all(figure.value > 0 for figure in startup.run())
+    helping, importing = startup.run()
+    assert helping.value > 0
+    assert importing.value < helping.value  # what Python itself takes is subtracted; on a busy machine all of it
     speed, gap = phase2.run(small_twin, users=3)
     assert speed.value > 1
     assert gap.reached
