@@ -160,7 +160,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     def _make_rules(self, n_items: int, items: NDArray[Any] | None) -> Rules:
         """Everything about the parameters that can be wrong, found before any work is done."""
         policy = check_policy(self.policy)
-        get_search(self.search)
+        search = get_search(self.search)
         check_choice(self.cost, COSTS, name="cost")
         check_confidence(self.confidence)
         check_budget(self.budget, 1)
@@ -168,7 +168,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         if check_goal(self.goal) == CONCEAL and self.cost != "l0":
             raise ParameterError("the goal 'conceal' counts ratings: its cost is 'l0'")
         scale = self._scale()
-        return make_rules(
+        rules = make_rules(
             policy,
             n_items,
             step=self.step,
@@ -177,6 +177,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             locked=locked_columns(self.locked, n_items, items),
             additions=additions_array(self.additions, n_items, items, scale),
         )
+        if self.goal != CONCEAL:  # which has a search of its own
+            search.check_rules(rules)
+        return rules
 
     def _scale(self) -> RatingScale | None:
         return None if self.scale is None else check_scale(self.scale)

@@ -126,8 +126,22 @@ def test_bad_options_of_a_comparison_are_named(base, cli):
         (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must lie in (0, inf]"),
         (["--defenses", "BlurMe", "--reach", "5"], "between 0 and 1"),
         (["--defenses", "BlurMe", "--recommender", "magic"], "unknown recommender 'magic'"),
+        (["--defenses", "BlurMe,BlurMe"], "BlurMe was named twice"),
+        (["--defenses", "BlurMe", "--detector"], "leave them out with --defenses"),
+        (["--recommender", "PureSVD"], "name those with --defenses"),
+        (["--strengths", "BlurMe=1"], "name those with --defenses"),
+        (["--defenses", "BlurMe", "--at", "0.2"], "name it with --recommender"),
+        (["--defenses", "BlurMe", "--output", base[1] / "result.json"], "cannot be used as a folder"),
     ):
         code, out, err = cli(*base, *(["--attacks", "BA-A"] if "--attacks" not in options else []), *options)
         assert code == 2, options
         assert message in err
         assert not out
+
+
+def test_the_goal_of_the_guard_is_compared(base, cli, tmp_path):
+    """A guard that conceals spends its budget whole, and a larger one than its own ladder has is no mistake."""
+    arguments = (*base[:-1], "2,9", "--defenses", "AttriGuard", "--attacks", "BA-A", "--goal", "conceal", "--json")
+    code, out, err = cli(*arguments)
+    assert code == 0, err
+    assert json.loads(out)["defenses"]["AttriGuard"]["l0"] == pytest.approx([2, 9], abs=0.2)

@@ -114,3 +114,14 @@ def test_the_audit_shows_all_goals_side_by_side(files, cli, tmp_path):
     code, _, err = cli(*arguments, "--knowing", "")
     assert code == 2
     assert "--knowing" in err
+
+
+def test_mistakes_are_told_before_anything_is_learnt(files, cli, tmp_path):
+    for options, message in (
+        (["--split", 0.5], "use it with --goal both"),
+        (["--search", "jsma", "--policy", "add_new"], "works under policy='modify_add' alone"),
+    ):
+        code, _, err = cli("fit", *table(files), *options, "--output", tmp_path / "x.guard")
+        assert code == 2
+        assert message in err
+        assert not list(tmp_path.iterdir())

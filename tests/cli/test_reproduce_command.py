@@ -58,3 +58,11 @@ def test_mistakes_are_one_line(cli, given, message, tmp_path):
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_an_output_that_is_a_file_is_told_before_the_work(data, cli, tmp_path):
+    (tmp_path / "page.html").write_text("mine")
+    code, out, err = cli("reproduce", "figure-1", "--work", tmp_path / "work", "--output", tmp_path / "page.html")
+    assert (code, out) == (2, "")
+    assert "cannot be used as a folder" in err
+    assert (tmp_path / "page.html").read_text() == "mine"

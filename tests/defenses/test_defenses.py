@@ -120,13 +120,13 @@ def test_values_keep_their_names(small_twin):
 def test_the_guard_behind_the_base_class(fitted, small_twin):
     train, test = small_twin.split()
     defense = fitted("AttriGuard")
-    plan = defense.plan(test.X)
+    plan = defense.plan(test.X, 4.0)
     guard = ag.AttriGuard(scale=train.scale).fit(train.X, train.y)
     np.testing.assert_array_equal(plan.cost, guard.plan(test.X).cost)
     expected = plan.with_budget(1.0).release(5)
     assert (defense.release_for(test.X, 1.0, 5) != expected).nnz == 0
     with pytest.raises(NotFittedError):
-        ag.defenses.get("AttriGuard").plan(test.X)
+        ag.defenses.get("AttriGuard").plan(test.X, 4.0)
 
 
 def test_an_unknown_defense():

@@ -97,7 +97,7 @@ def defenses_of(wanted: str, data: PublicData, guard: AttriGuard, seed: int) -> 
     from attriguard.defenses import lineup, names
 
     asked = names() if wanted.strip() == "all" else [name.strip() for name in wanted.split(",") if name.strip()]
-    options = {name: getattr(guard, name) for name in ("classifier", "search", "policy", "target")}
+    options = {name: getattr(guard, name) for name in ("classifier", "search", "policy", "target", "goal")}
     return lineup(asked, scale=data.scale, random_state=seed, **options)
 
 

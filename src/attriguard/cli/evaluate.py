@@ -115,13 +115,24 @@ def evaluate(
     """
     from attriguard.attacks import lineup, names
     from attriguard.cli.audit import numbers_of
+    from attriguard.data.files import make_folder
     from attriguard.evaluation.accuracy import check_budgets
     from attriguard.goals import check_goal
     from attriguard.guard import AttriGuard
 
     if plot is not None and plot.suffix not in (".svg", ".html"):
         raise ParameterError(f"--plot must name a file that ends in .svg or .html, got {plot.name}")
+    if defenses.strip() and (retrained or inversion or detector):
+        raise ParameterError(
+            "--retrained, --inversion and --detector measure one guard; leave them out with --defenses"
+        )
+    if not defenses.strip() and (strengths or recommender is not None or at is not None):
+        raise ParameterError("--strengths, --recommender and --at compare defenses; name those with --defenses")
+    if at is not None and recommender is None:
+        raise ParameterError("--at says where a recommender is compared; name it with --recommender")
     ladder = check_budgets(numbers_of(budgets))
+    if output is not None:
+        make_folder(output.parent)
     named = [] if attacks.strip() == "all" else names_of(attacks)
     retrain, undo = (lineup(names_of(text), random_state=seed, hidden=hidden) for text in (retrained, inversion))
     data = o.load_data(
@@ -258,7 +269,6 @@ def present(shown: Shown, *, output: Path | None, plot: Path | None, as_json: bo
     from attriguard.report.page import write_page
 
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
         write_json(shown.record, output)
     if plot is not None and plot.suffix == ".html":
         write_page(shown.page(), plot)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from attriguard.cli import _options as o
+from attriguard.errors import ParameterError
 
 EXAMPLE = "Example: attriguard fit ratings.csv --attributes users.csv --attribute city --output city.guard"
 
@@ -48,10 +49,12 @@ def fit(
     when protecting. The training of a network that was interrupted goes on when the same command is given again.
     """
     from attriguard.cli._shell import console, emit_json
-    from attriguard.goals import CONCEAL, check_goal
+    from attriguard.goals import BOTH, CONCEAL, check_goal
     from attriguard.guard import AttriGuard
     from attriguard.storage import save_guard
 
+    if split is not None and goal != BOTH:
+        raise ParameterError("--split shares the budget between two goals; use it with --goal both")
     learner = o.classifier_of(classifier, hidden=hidden, epochs=epochs, seed=seed)
     data = o.load_data(
         ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,

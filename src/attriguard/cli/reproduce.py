@@ -43,6 +43,7 @@ def reproduce(
     profile, seed and work folder.
     """
     from attriguard._checks import check_choice
+    from attriguard.data.files import make_folder
     from attriguard.experiments import EXPERIMENTS, names
     from attriguard.experiments.profiles import PROFILES
 
@@ -55,6 +56,7 @@ def reproduce(
     if list_all:
         show_list(space, as_json=as_json)
         return
+    make_folder(output)  # before the long work
     result = run(wanted, space)
     from attriguard.report.reproduction import PAGE, record, write_reproduction
 

@@ -41,6 +41,15 @@ def read_bytes(path: Path) -> bytes:
         ) from error
 
 
+def make_folder(path: Path) -> Path:
+    """A folder that is there afterwards."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{path} cannot be used as a folder: {error.strerror or error}; name another one") from error
+    return path
+
+
 @contextmanager
 def written_beside(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that takes its name only when it is whole; a crash leaves the old one as it was."""

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import UNDISCLOSED, check_labels, check_matrix, check_number, check_rng
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import DataError, NotFittedError
+from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.plan import Plan
 
 Progress = Callable[[str, int], None]
@@ -62,9 +62,9 @@ class Defense(ABC):
         release = self._release(X, self.check_strength(strength), check_rng(random_state), self._codes(truth, X))
         return check_matrix(release, name="the release", n_items=self.n_items_)
 
-    def plan(self, X: csr_array) -> Plan:
-        """Of a defense that has one (``has_plan``): then its evaluation is exact."""
-        raise NotImplementedError(f"{self.name} has no plan: it only draws")
+    def plan(self, X: csr_array, budget: float) -> Plan:
+        """Of a defense that has one (``has_plan``), for budgets up to this one: then its evaluation is exact."""
+        raise ParameterError(f"{self.name} has no plan: it only draws, with release_for")
 
     def check_strength(self, strength: float) -> float:
         """The number, refused where it makes no sense."""

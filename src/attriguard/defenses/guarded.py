@@ -33,18 +33,22 @@ class Guarded(Defense):
         search: str = "margin",
         policy: str = "modify_add",
         target: Any = "train",
+        goal: str = "mislead",
+        random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(scale=scale)
         self.classifier = classifier
         self.search = search
         self.policy = policy
         self.target = target
+        self.goal = goal
+        self.random_state = random_state
 
-    def plan(self, X: csr_array) -> Plan:
-        """Phase I, and Phase II for the last budget of the ladder; ``with_budget`` gives any other."""
+    def plan(self, X: csr_array, budget: float) -> Plan:
+        """Phase I, and Phase II for a budget; ``with_budget`` gives any smaller one."""
         if not hasattr(self, "guard_"):
             raise NotFittedError(f"{self.name} has not been fitted yet: call fit(X, y) first")
-        return self.guard_.plan(check_matrix(X, n_items=self.n_items_), budget=self.ladder[-1], progress=self._report)
+        return self.guard_.plan(check_matrix(X, n_items=self.n_items_), budget=budget, progress=self._report)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         self.guard_ = AttriGuard(**self.get_params()).fit(X, codes, progress=self._report)

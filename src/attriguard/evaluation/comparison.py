@@ -80,8 +80,15 @@ def _first_below(curve: Curve, along: Sequence[float], accuracy: float, *, from_
 class Contender:
     """A defense that learns when it is first needed: what is known already asks for no learning."""
 
-    def __init__(self, defense: Defense, train: tuple[csr_array, ArrayLike], X: csr_array, progress: Progress) -> None:
-        self.defense, self.train, self.X, self.progress = defense, train, X, progress
+    def __init__(
+        self,
+        defense: Defense,
+        ladder: tuple[float, ...],
+        train: tuple[csr_array, ArrayLike],
+        X: csr_array,
+        progress: Progress,
+    ) -> None:
+        self.defense, self.ladder, self.train, self.X, self.progress = defense, ladder, train, X, progress
         self.needs_truth = defense.needs_truth
 
     @cached_property
@@ -92,7 +99,7 @@ class Contender:
     @cached_property
     def plan(self) -> Plan | None:
         """Of a defense that can say what it would do with what probability: the evaluation is exact then."""
-        return self.ready.plan(self.X) if self.defense.has_plan else None
+        return self.ready.plan(self.X, max(self.ladder)) if self.defense.has_plan else None
 
     def release_for(
         self, X: csr_array, budget: float, random_state: np.random.Generator, truth: ArrayLike | None = None
@@ -120,6 +127,9 @@ def compare(
     """
     if not defenses or not attacks:
         raise ParameterError("a comparison needs at least one defense and one attack")
+    twice = [defense.name for k, defense in enumerate(defenses) if defense.name in {d.name for d in defenses[:k]}]
+    if twice:
+        raise ParameterError(f"{twice[0]} was named twice; compare it with itself by its strengths")
     X, truth = check_matrix(X), check_truth(y, X.shape[0])
     number = int(check_number(draws, name="draws", low=1))
     ladders = [
@@ -129,13 +139,13 @@ def compare(
     report = progress or (lambda what, steps: None)
     rows = check_matrix(train[0])
     learnt_from = fingerprint(rows, check_labels(train[1], rows.shape[0])[1])
-    contenders = [Contender(defense, train, X, report) for defense in defenses]
+    contenders = [Contender(*each, train, X, report) for each in zip(defenses, ladders, strict=True)]
     found: list[list[Curve]] = [[] for _ in defenses]
     job = Job(truth, (), train, cache, report)
     try:
         for attack in attacks:
-            for contender, ladder, curves in zip(contenders, ladders, found, strict=True):
-                job.ladder = ladder
+            for contender, curves in zip(contenders, found, strict=True):
+                job.ladder = ladder = contender.ladder
                 if contender.plan is not None:
                     curves.append(exact_curve(job, contender.plan, attack))
                     continue

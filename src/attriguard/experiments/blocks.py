@@ -74,18 +74,8 @@ def load_block(file: Path) -> Found | None:
 
 def joined(parts: Sequence[Found]) -> Found:
     """Blocks of users, one after another."""
-    edits = [part.edits for part in parts]
-    lengths = np.concatenate([np.diff(part.indptr) for part in edits])
-    bounds = [part.bound for part in edits if part.bound is not None]
     return Found(
-        Edits(
-            indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            bound=np.concatenate(bounds) if bounds else None,
-            **{
-                name: np.concatenate([getattr(part, name) for part in edits])
-                for name in ("items", "values", "cost", "success", "extended")
-            },
-        ),
+        Edits.joined([part.edits for part in parts]),
         np.concatenate([part.inferred for part in parts]),
         sum(part.seconds for part in parts),
     )

@@ -76,6 +76,10 @@ class NoiseSearch(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
 
+    def check_rules(self, rules: Rules) -> None:
+        """Refuse rules that this search cannot keep; a guard asks before it learns."""
+        return  # most keep any
+
     def find(
         self,
         classifier: Classifier,
@@ -92,6 +96,7 @@ class NoiseSearch(ABC):
         ``progress`` is called with what is going on and how many more users are done, where that takes long.
         """
         check_choice(cost, COSTS, name="cost")
+        self.check_rules(rules)
         X = check_matrix(X, n_items=rules.n_items)
         kappa = np.asarray(confidence, dtype=np.float64)
         if not np.isfinite(kappa).all() or (kappa < 0).any():

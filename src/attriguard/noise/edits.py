@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,6 +79,21 @@ class Edits:
         ):
             pass
         return replace(self, cost=cost)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Edits]) -> Edits:
+        """The edits of consecutive blocks of users as one; at least one block."""
+        lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+        bounds = [part.bound for part in parts if part.bound is not None]
+        return cls(
+            indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            items=np.concatenate([part.items for part in parts]),
+            values=np.concatenate([part.values for part in parts]),
+            cost=np.concatenate([part.cost for part in parts]),
+            success=np.concatenate([part.success for part in parts]),
+            extended=np.concatenate([part.extended for part in parts]),
+            bound=np.concatenate(bounds) if bounds else None,
+        )
 
     def cleared(self, users: NDArray[np.int64], values: NDArray[np.int64]) -> Edits:
         """The same, but with no noise at all for these pairs (which count as reached)."""

@@ -24,6 +24,7 @@ from attriguard.noise.jacobian import Outputs, Rows, outputs_of
 BLOCK_ENTRIES = 2**22
 
 Ints = NDArray[np.int64]
+NO_CHANGES = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,6 @@ class EvasionSearch(NoiseSearch):
         locked: csr_array,
         progress: Progress | None = None,
     ) -> Edits:
-        self._check(rules)
         outputs, n, m = outputs_of(classifier), X.shape[0], classifier.m
         size = max(1, BLOCK_ENTRIES // (self._rows_a_user(outputs) * max(1, X.shape[1])))
         parts: list[Edits] = []
@@ -80,9 +80,10 @@ class EvasionSearch(NoiseSearch):
             self._watch(parts, n)
             if progress is not None:
                 progress("Phase I", users.stop - users.start)
-        return joined(parts, m)
+        nothing = _edits(*NO_CHANGES, np.empty((0, m), np.bool_))
+        return Edits.joined(parts or [nothing])
 
-    def _check(self, rules: Rules) -> None:
+    def check_rules(self, rules: Rules) -> None:
         if not (rules.policy.modify and rules.policy.add):
             raise ParameterError(
                 f"the search {self.name!r} knows no policies and works under policy='modify_add' alone, got "
@@ -146,21 +147,4 @@ def _edits(pairs: Ints, items: Ints, values: Rows, success: NDArray[np.bool_]) -
         cost=counts.reshape(success.shape).astype(np.float64),
         success=success,
         extended=np.zeros_like(success),
-    )
-
-
-def joined(parts: list[Edits], m: int) -> Edits:
-    """The edits of consecutive blocks of users as one."""
-    nobody = _edits(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32), np.empty((0, m), np.bool_))
-    parts = parts or [nobody]
-    if len(parts) == 1:
-        return parts[0]
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    return Edits(
-        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        items=np.concatenate([part.items for part in parts]),
-        values=np.concatenate([part.values for part in parts]),
-        cost=np.concatenate([part.cost for part in parts]),
-        success=np.concatenate([part.success for part in parts]),
-        extended=np.concatenate([part.extended for part in parts]),
     )

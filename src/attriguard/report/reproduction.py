@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attriguard.data.files import written_beside
+from attriguard.data.files import make_folder, written_beside
 from attriguard.evaluation.paper import PAPER_DATASET
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
 from attriguard.experiments.runner import Finished
@@ -39,7 +39,7 @@ class Reproduction:
 
 def write_reproduction(result: Reproduction, folder: Path) -> None:
     """The page, the figures as SVG and PNG, and the numbers."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     drawings = {each.experiment.name: _drawings(each, numbers) for each, numbers in result.measured}
     for name, parts in drawings.items():
         shown = [part for part in parts if isinstance(part, Drawing)]
