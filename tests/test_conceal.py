@@ -145,8 +145,8 @@ def test_both_takes_away_and_points_elsewhere(guards, data):
         gone = (X != 0).astype(int).sum(axis=1) - candidate.multiply(X != 0).astype(bool).astype(int).sum(axis=1)
         assert (gone >= np.minimum(np.diff(X.indptr), 2))[plan.success[:, i]].all()
     whole = guard.set_params(split=0.0).plan(X, budget=4.0)
-    plain = guard.set_params(split=None, goal="mislead").plan(X, budget=4.0)
-    guard.set_params(goal="both")
+    plain = guard.set_params(split=None, goal="mislead", confidence="auto").plan(X, budget=4.0)
+    guard.set_params(goal="both", confidence=None)
     assert (whole.probabilities == plain.probabilities).all()
     assert (whole.edits.items == plain.edits.items).all()
 

@@ -159,6 +159,16 @@ def test_auto_confidence_spends_what_the_budget_leaves_and_no_more(small_twin, s
     np.testing.assert_allclose(auto.probabilities[fits], np.tile(auto.target, (fits.sum(), 1)), atol=1e-12)
 
 
+def test_the_lead_of_auto_confidence_follows_the_budget(small_twin, small_guard):
+    X = small_twin.test.X[:30]
+    guard = deepcopy(small_guard).set_params(confidence="auto")
+    planned, moved = guard.plan(X, budget=2.0), guard.plan(X, budget=6.0).with_budget(2.0)
+    np.testing.assert_array_equal(moved.probabilities, planned.probabilities)
+    np.testing.assert_array_equal(moved.cost, planned.cost)
+    for i in range(small_twin.m):
+        assert (moved.candidate(i) != planned.candidate(i)).nnz == 0
+
+
 def test_a_confidence_beyond_the_budget_still_keeps_the_budget(small_twin, small_guard):
     guard = deepcopy(small_guard).set_params(confidence=6.0, budget=0.1)
     plan = guard.plan(small_twin.test.X)

@@ -14,9 +14,9 @@ from attriguard._checks import check_choice, check_number, check_rng
 from attriguard.classifiers.ensemble import fit_ensemble
 from attriguard.classifiers.factory import fit_classifier
 from attriguard.errors import ParameterError
-from attriguard.mechanism.strategies import Counts, Divergence, Mechanism, Shared
+from attriguard.mechanism.strategies import Counts, Divergence, Mechanism, PerBudget
 from attriguard.noise.base import Progress, Rules
-from attriguard.noise.confidence import check_confidence, fitting_confidence
+from attriguard.noise.confidence import AUTO, check_confidence, fitting_confidence
 from attriguard.noise.edits import Edits
 from attriguard.noise.registry import get_search
 from attriguard.noise.removals import find_sequences
@@ -51,6 +51,18 @@ def check_goal(goal: Any) -> str:
 def candidates_of(goal: str, m: int, budget: float) -> int:
     """How many candidates a plan has at most."""
     return int(np.ceil(budget)) + 1 if check_goal(goal) == CONCEAL else m
+
+
+def confidence_of(guard: AttriGuard) -> float | None:
+    """κ, or None where the budget decides it. "both" lets it unless told otherwise: half a budget leads by little."""
+    if guard.confidence is None:
+        return check_confidence(AUTO if guard.goal == BOTH else 0.0)
+    return check_confidence(guard.confidence)
+
+
+def follows_budget(guard: AttriGuard) -> bool:
+    """Whether another budget has other candidates."""
+    return guard.goal == BOTH or (guard.goal == MISLEAD and confidence_of(guard) is None)
 
 
 def check_split(split: Any) -> float | None:
@@ -105,7 +117,7 @@ def phase_one(
     """Phase I of the guard's goal, and the mechanism that goes with it."""
     # A plan may search again after the guard's parameters were set anew: what they are now is what counts.
     target, classifier, cost = guard.target_, guard.classifier_, guard.cost
-    search, kappa = get_search(guard.search), check_confidence(guard.confidence)
+    search, kappa = get_search(guard.search), confidence_of(guard)
 
     def noise(rows: csr_array, fixed: Any, left: NDArray[np.float64]) -> Edits:
         def find(asked: ArrayLike) -> Edits:
@@ -114,7 +126,10 @@ def phase_one(
         return find(fitting_confidence(find, target, left) if kappa is None else kappa)
 
     if guard.goal == MISLEAD or guard.ensemble_ is None:
-        return noise(X, locked, budget), Divergence(target)
+        if kappa is not None:
+            return noise(X, locked, budget), Divergence(target)
+        lead = PerBudget(target, lambda left: noise(X, locked, left))
+        return lead.edits(budget), lead
     if guard.goal == CONCEAL:
         most, whole = _changes_to_find(X, rules, budget)
         found = find_sequences(guard.ensemble_, X, rules, most, locked=locked, progress=progress)
@@ -129,7 +144,8 @@ def phase_one(
         locked=locked,
         progress=progress,
     )
-    return both.find(budget), Shared(target, both.find)
+    shared = PerBudget(target, both.find)
+    return shared.edits(budget), shared
 
 
 def _changes_to_find(X: csr_array, rules: Rules, budget: NDArray[np.float64]) -> tuple[int, bool]:

@@ -16,10 +16,9 @@ from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import DataError, NotFittedError, ParameterError
-from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, learn, phase_one
+from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, confidence_of, learn, phase_one
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import COSTS, Progress, Rules, make_rules
-from attriguard.noise.confidence import check_confidence
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -54,7 +53,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     maxiter
         The limit on Algorithm 1's iterations; None: until nothing more can be gained (on a network: 100).
     confidence
-        κ: go on until the value leads by κ; "auto" spends what the budget leaves over on it, user by user.
+        κ: go on until the value leads by κ; "auto" spends what the budget leaves over on it, user by user. None: 0,
+        and for the goal "both" "auto".
     cost
         "l0" (how many entries change) or "l2" (by how much).
     locked
@@ -92,7 +92,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         step: float = 1.0,
         scale: Any = None,
         maxiter: int | None = None,
-        confidence: float | str = 0.0,
+        confidence: float | str | None = None,
         cost: str = "l0",
         locked: Any = None,
         additions: Any = None,
@@ -162,7 +162,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         policy = check_policy(self.policy)
         search = get_search(self.search)
         check_choice(self.cost, COSTS, name="cost")
-        check_confidence(self.confidence)
+        confidence_of(self)
         check_budget(self.budget, 1)
         check_split(self.split)
         if check_goal(self.goal) == CONCEAL and self.cost != "l0":

@@ -35,3 +35,17 @@ def test_the_interval_is_students():
     figures = np.array([[0.30], [0.32], [0.34]])
     assert goals.interval(figures)[0] == pytest.approx(4.3027 * 0.02 / np.sqrt(3), rel=1e-4)
     assert goals.interval(figures[:1])[0] == 0
+
+
+def test_the_command_is_recorded_and_the_twin_has_the_size_asked_for(tmp_path):
+    goals.main(
+        ["--dataset", "twin", "--twin", "600x150x2", "--goals", "mislead,both", "--seeds", "3", "--budgets", "2",
+         "--attacks", "LR-A", "--split", "0.5", "--work", str(tmp_path / "w"), "--output", str(tmp_path / "o.json")]
+    )  # fmt: skip
+    found = json.loads((tmp_path / "o.json").read_text())
+    assert "--twin 600x150x2" in found["command"]
+    assert str(tmp_path) not in found["command"]
+    for goal, share in (("mislead", 0.0), ("both", 0.5)):
+        (record,) = found["goals"][goal]
+        assert sum(record["users"].values()) == 600
+        assert record["split"] == share

@@ -63,7 +63,9 @@ Search = Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")]
 Policy = Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")]
 Budget = Annotated[float, typer.Option(help="How many ratings may change, on average, a user.")]
 Target = Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")]
-Confidence = Annotated[str, typer.Option(help="How far a value shall lead: a number, or auto.")]
+Confidence = Annotated[
+    str | None, typer.Option(help="How far a value shall lead: a number, or auto. [default: 0; for --goal both auto]")
+]
 Seed = Annotated[int | None, typer.Option(help="Repeat the same run; without it, chance is the operating system's.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
 
@@ -83,9 +85,9 @@ def classifier_of(name: str, *, hidden: int | None, epochs: int | None, seed: in
     return network
 
 
-def confidence_of(text: str) -> float | str:
+def confidence_of(text: str | None) -> float | str | None:
     try:
-        return float(text)
+        return None if text is None else float(text)
     except ValueError:
         return text
 

@@ -34,7 +34,7 @@ def audit(
     search: o.Search = "margin",
     policy: o.Policy = "modify_add",
     target: o.Target = "train",
-    confidence: o.Confidence = "0",
+    confidence: o.Confidence = None,
     seed: o.Seed = None,
     user: o.User = None,
     item: o.Item = None,

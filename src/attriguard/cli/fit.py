@@ -32,7 +32,7 @@ def fit(
     policy: o.Policy = "modify_add",
     budget: o.Budget = 4.0,
     target: o.Target = "train",
-    confidence: o.Confidence = "0",
+    confidence: o.Confidence = None,
     user: o.User = None,
     item: o.Item = None,
     rating: o.Rating = None,

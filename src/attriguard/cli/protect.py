@@ -80,7 +80,7 @@ def protect(
         "policy": policy,
         "budget": budget,
         "target": target,
-        "confidence": None if confidence is None else o.confidence_of(confidence),
+        "confidence": o.confidence_of(confidence),
         "additions": read_additions(additions),
     }
     loaded.set_params(**{name: value for name, value in changes.items() if value is not None})

@@ -16,7 +16,7 @@ from attriguard.evaluation.aware import Aware, aware_steps, evaluate_aware
 from attriguard.evaluation.goals import GoalOutcome, measure_goals
 from attriguard.evaluation.protocol import halves
 from attriguard.evaluation.telling import TellingItem, telling_items
-from attriguard.goals import GOALS, candidates_of
+from attriguard.goals import GOALS, candidates_of, follows_budget
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 
@@ -99,7 +99,7 @@ def audit(
         progress(f"{attack.name} learns", 0)
         attack.fit(train.X, train.y)
         progress(f"{attack.name} attacks", 1)
-        curves.append(_curve(guard, plan, attack, test, ladder, progress))
+        curves.append(_curve(plan, attack, test, ladder, progress))
     return Audit(
         data=data,
         n_train=train.n_users,
@@ -169,14 +169,15 @@ def steps_of(
 ) -> int:
     """How many steps `audit` reports to its progress callback."""
     candidates = candidates_of(guard.goal, data.m, max(budgets))
-    steps = 1 + len(attacks) * (1 + candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
+    # Where every budget has candidates of its own, each of them is attacked.
+    planned = len({0.0, *budgets}) if follows_budget(guard) else 1
+    steps = 1 + len(attacks) * (1 + planned * candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
     if all_goals:
         steps += sum(aware_steps(1, 0, 3, candidates_of(goal, data.m, max(budgets))) for goal in GOALS)
     return steps
 
 
 def _curve(
-    guard: AttriGuard,
     plan: Plan,
     attack: Attack,
     test: PublicData,
@@ -186,20 +187,7 @@ def _curve(
     def step(_: int) -> None:
         progress(f"{attack.name} attacks", 1)
 
-    if guard.confidence != "auto" and not plan.mechanism.searches_again:
-        return accuracy_over_budgets(plan, attack, test.y, ladder, progress=step)
-    # With an automatic confidence, or for both goals, every budget has noise of its own.
-    parts = []
-    for budget in ladder:
-        parts.append(accuracy_over_budgets(guard.plan(test.X, budget=budget), attack, test.y, [budget]))
-        progress(f"{attack.name} attacks", test.m // len(ladder))
-    return Curve(
-        attack=attack.name,
-        budgets=ladder,
-        accuracy=tuple(part.accuracy[0] for part in parts),
-        expected_cost=tuple(part.expected_cost[0] for part in parts),
-        n_users=test.n_users,
-    )
+    return accuracy_over_budgets(plan, attack, test.y, ladder, progress=step)
 
 
 def split_for_audit(data: PublicData, seed: int | None) -> tuple[PublicData, PublicData]:

@@ -57,15 +57,12 @@ def measure_goals(
     cache: Cache | None = None,
     progress: Progress | None = None,
 ) -> list[GoalOutcome]:
-    """``guard``: its options, but for the goal; a guard of each goal is learnt from the guard's users.
-
-    For "both", what misleading leaves over of the budget goes into a larger lead.
-    """
+    """``guard``: its options, but for the goal; a guard of each goal is learnt from the guard's users."""
     found = []
     for goal in GOALS:
         own = clone(guard).set_params(goal=goal, random_state=seed)
         if goal == BOTH:
-            own.set_params(split=split, confidence="auto")
+            own.set_params(split=split)
         aware = evaluate_aware(
             groups, own, attacks, budgets, draws=draws, detector=True, seed=seed, cache=cache, progress=progress
         )

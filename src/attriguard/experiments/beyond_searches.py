@@ -33,24 +33,19 @@ class BeyondSearches(Experiment):
 
     def run(self, work: Workspace) -> Numbers:
         plans = {search: work.plan(search=search) for search in KINDS[:2]}
-        guard = work.guard(search="margin", confidence="auto")
-        confident = {f"{budget:g}": guard.plan(work.X, budget=budget) for budget in BUDGETS}
+        plans[KINDS[2]] = work.guard(search="margin", confidence="auto").plan(work.X, budget=BUDGETS[-1])
         accuracy = {}
         for attack in ATTACKS:
-            found = work.curves(attack, plans | confident, BUDGETS)
-            accuracy[attack] = {search: [rounded(a, 6) for a in found[search].accuracy] for search in KINDS[:2]}
-            accuracy[attack][KINDS[2]] = [
-                rounded(found[f"{budget:g}"].accuracy[k], 6) for k, budget in enumerate(BUDGETS)
-            ]
-        spent = {search: [rounded(plan.with_budget(b).expected_cost.mean()) for b in BUDGETS]
-                 for search, plan in plans.items()}  # fmt: skip
-        spent[KINDS[2]] = [rounded(plan.expected_cost.mean()) for plan in confident.values()]
+            found = work.curves(attack, plans, BUDGETS)
+            accuracy[attack] = {kind: [rounded(a, 6) for a in found[kind].accuracy] for kind in KINDS}
+        spent = {kind: [rounded(plan.with_budget(b).expected_cost.mean()) for b in BUDGETS]
+                 for kind, plan in plans.items()}  # fmt: skip
         return {
             "users": int(work.y.size),
             "budgets": list(BUDGETS),
             "accuracy": accuracy,
             "expected_cost": spent,
-            "mean_l0": {search: rounded(plan.cost.mean()) for search, plan in plans.items()},
+            "mean_l0": {search: rounded(plan.cost.mean()) for search, plan in plans.items() if search in KINDS[:2]},
         }
 
     def n_steps(self, work: Workspace) -> int:

@@ -41,6 +41,7 @@ def run(
     attacks: Sequence[str] = ATTACKS,
     hidden: int = HIDDEN,
     split: float | None = None,
+    confidence: float | str | None = None,
     draws: int = DRAWS,
     cache: Cache | None = None,
     progress: Callable[[str, int], None] = lambda _what, _steps: None,
@@ -53,8 +54,7 @@ def run(
         groups = three_groups(data, seed)
         for goal in goals:
             guard = AttriGuard(goal=goal, scale=data.scale, budget=float(np.median(budgets)), random_state=seed)
-            if goal == BOTH:  # what misleading leaves over of the budget goes into a larger lead
-                guard.set_params(split=split, confidence="auto")
+            guard.set_params(split=split if goal == BOTH else None, confidence=confidence)
 
             def report(what: str, steps: int, goal: str = goal, seed: int = seed) -> None:
                 progress(f"{goal}, seed {seed}: {what}", steps)
@@ -106,7 +106,15 @@ def interval(figures: np.ndarray) -> np.ndarray:
     return np.asarray(t.ppf(0.975, n - 1) * figures.std(axis=0, ddof=1) / np.sqrt(n))
 
 
+def twin_options(text: str) -> dict[str, Any]:
+    """The twin's size from "users x items x values"; nothing for nothing."""
+    if not text:
+        return {}
+    return dict(zip(("n_users", "n_items", "n_values"), map(int, text.split("x")), strict=True))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
+    from attriguard.cli._options import confidence_of
     from attriguard.cli._shell import progress, write_json
     from attriguard.data.datasets import load_dataset
 
@@ -118,11 +126,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--attacks", default=",".join(ATTACKS))
     parser.add_argument("--hidden", type=int, default=HIDDEN)
     parser.add_argument("--split", type=float)
+    parser.add_argument("--confidence", help="how far a misled value shall lead: a number, or auto")
+    parser.add_argument("--twin", default="", help="users x items x values of the twin, such as 6040x3706x2")
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     given = parser.parse_args(arguments)
-    data = load_dataset(given.dataset)
+    data = load_dataset(given.dataset, **twin_options(given.twin))
     budgets = [float(b) for b in given.budgets.split(",")]
     with progress(1) as advance:
         result = run(
@@ -133,14 +143,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             attacks=given.attacks.split(","),
             hidden=given.hidden,
             split=given.split,
+            confidence=confidence_of(given.confidence),
             draws=given.draws,
             cache=Cache(given.work),
             progress=lambda what, _: advance(what, 0),
         )
-    options = f"--dataset {given.dataset} --goals {given.goals} --seeds {given.seeds} --budgets {given.budgets}"
-    options += f" --attacks {given.attacks} --draws {given.draws}"
-    options += "" if given.split is None else f" --split {given.split:g}"
-    command = f"python -m attriguard.experiments.goals {options}"
+    asked = {name: value for name, value in vars(given).items() if value not in (None, "", given.work, given.output)}
+    command = " ".join(["python -m attriguard.experiments.goals", *(f"--{name} {v}" for name, v in asked.items())])
     write_json({"command": command, "dataset": given.dataset, **result, "versions": versions()}, given.output)
 
 

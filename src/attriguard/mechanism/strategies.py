@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from attriguard.errors import ParameterError
 from attriguard.mechanism.solver import solve_mechanism, unaffordable
 from attriguard.noise.edits import Edits
+
+# Budgets whose candidates are remembered: a ladder is climbed again for every attacker.
+REMEMBERED = 16
 
 
 class Mechanism(Protocol):
@@ -87,17 +90,27 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """First some ratings are taken away for everybody, then values are drawn as in the paper, for the whole budget.
+class PerBudget:
+    """The paper's M* where the candidates belong to the budget: another one has others, which ``find`` searches.
 
-    How much is taken away belongs to the budget, so another budget has other candidates, which ``find`` searches.
+    So it is where part of the budget takes ratings away first, and where the lead grows with what the budget leaves.
     """
 
     searches_again: ClassVar[bool] = True
     target: NDArray[np.float64]
     find: Callable[[NDArray[np.float64]], Edits]
+    _made: dict[bytes, Edits] = field(default_factory=dict, init=False)
+
+    def edits(self, budget: NDArray[np.float64]) -> Edits:
+        """Phase I for these budgets; what was found is remembered."""
+        key = budget.tobytes()
+        if key not in self._made:
+            if len(self._made) >= REMEMBERED:
+                self._made.pop(next(iter(self._made)))
+            self._made[key] = self.find(budget)
+        return self._made[key]
 
     def solve(
         self, edits: Edits, inferred: NDArray[np.int64], budget: NDArray[np.float64]
     ) -> tuple[Edits, NDArray[np.float64]]:
-        return Divergence(self.target).solve(self.find(budget), inferred, budget)
+        return Divergence(self.target).solve(self.edits(budget), inferred, budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,6 @@ from attriguard.classifiers.ensemble import Ensemble
 from attriguard.noise.base import Progress, Rules, check_locked
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import Sequences, find_sequences
-
-# Budgets whose candidates are remembered: a ladder is climbed again for every attacker.
-REMEMBERED = 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,18 +28,9 @@ class Both:
     cost: str
     locked: Any = None
     progress: Progress | None = None
-    _made: dict[bytes, Edits] = field(default_factory=dict)
 
     def find(self, budget: NDArray[np.float64]) -> Edits:
-        """Phase I for these budgets, on rows that have lost what tells most; what was found is remembered."""
-        key = budget.tobytes()
-        if key not in self._made:
-            if len(self._made) >= REMEMBERED:
-                self._made.pop(next(iter(self._made)))
-            self._made[key] = self._find(budget)
-        return self._made[key]
-
-    def _find(self, budget: NDArray[np.float64]) -> Edits:
+        """Phase I for these budgets, on rows that have lost what tells most."""
         fixed, counts = check_locked(self.locked, self.X), self.counts(budget)
         found = find_sequences(
             self.ensemble, self.X, self.rules, int(counts.max(initial=0)), locked=fixed, progress=self.progress
