@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-COMMANDS = ("demo", "datasets", "fit", "protect", "audit", "bench")
+COMMANDS = ("demo", "datasets", "fit", "protect", "audit", "evaluate", "reproduce", "bench")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -57,3 +57,14 @@ def test_an_interrupt_is_no_traceback(monkeypatch, cli):
     code, _, err = cli("demo", "--output", "never.html")
     assert code == 130
     assert err == "attriguard: interrupted; no output file was changed\n"
+
+
+def test_brackets_are_printed_as_they_are(capsys):
+    from attriguard.cli._shell import console, print_table
+    from attriguard.report.page import Table
+
+    console().print("pip install 'attriguard[nn]'")
+    print_table(Table(["app [beta]"], [["[red]Maps[/]"]]))
+    out = capsys.readouterr().out
+    for text in ("attriguard[nn]", "app [beta]", "[red]Maps[/]"):
+        assert text in out

@@ -27,10 +27,10 @@ WIDE = 250
 
 
 def console() -> Console:
-    """Results go to standard output."""
+    """Results go to standard output; "[" is a character as any other, since names and paths may hold it."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+    return Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else WIDE)
 
 
 def print_table(shown: PageTable) -> None:
@@ -53,7 +53,7 @@ def messages() -> Console:
     """Progress, notes and errors go to standard error, so that output can be piped."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, markup=False, highlight=False)
 
 
 def note(text: str) -> None:

@@ -98,7 +98,7 @@ def fetch(
 
     def show_terms(text: str) -> None:
         nonlocal downloaded
-        messages().print(text, markup=False, soft_wrap=True)
+        messages().print(text, soft_wrap=True)
         if not yes and _somebody_answers() and not typer.confirm("Download it?", default=True, err=True):
             messages().print("Nothing was downloaded.")
             raise typer.Exit(1)
@@ -113,7 +113,7 @@ def fetch(
         console().print(f"{name} is embedded: there is nothing to fetch.")
     else:
         verb = "downloaded to" if downloaded else "is here already:"
-        console().print(f"{name} {verb} {folder}", markup=False, soft_wrap=True)
+        console().print(f"{name} {verb} {folder}", soft_wrap=True)
 
 
 def _somebody_answers() -> bool:
@@ -143,11 +143,9 @@ def _attributes(row: dict[str, Any]) -> str:
 
 
 def _where(row: dict[str, Any]) -> str:
-    from rich.markup import escape
-
     if row["found"] is None:
         return f"not here: attriguard datasets fetch {row['name']}"
-    place = escape(str(row["found"]))
+    place = str(row["found"])
     return f"incomplete: no {', '.join(row['missing'])} in {place}" if row["missing"] else place
 
 
