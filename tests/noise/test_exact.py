@@ -14,15 +14,18 @@ from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
 
-GRID = np.array([0, 0.5, 1.0])
 
-
-def brute_force(x, W, b, i, policy, kappa):
-    """The fewest entries whose change to any grid values makes C infer i; None if there are none."""
-    entries = [j for j in range(x.size) if (policy.modify if x[j] else policy.add)]
-    for size in range(len(entries) + 1):
-        for chosen in combinations(entries, size):
-            for values in product(GRID, repeat=size):
+def brute_force(x, W, b, i, policy, kappa, grid, additions=None):
+    """The fewest entries whose change to values they may have makes C infer i; None if there are none."""
+    choices = {}
+    for j in range(x.size):
+        if x[j] and policy.modify:
+            choices[j] = grid
+        elif not x[j] and policy.add:
+            choices[j] = grid if additions is None else [additions[j]] if additions[j] else []
+    for size in range(len(choices) + 1):
+        for chosen in combinations(choices, size):
+            for values in product(*(choices[j] for j in chosen)):
                 noisy = x.copy()
                 noisy[list(chosen)] = values
                 scores = W @ noisy + b
@@ -32,27 +35,31 @@ def brute_force(x, W, b, i, policy, kappa):
     return None
 
 
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("levels", [2, 5])
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 @pytest.mark.parametrize("kappa", [0.0, 0.7])
-def test_exact_equals_brute_force(policy, kappa):
-    rng = np.random.default_rng(len(policy))
-    rules = make_rules(POLICIES[policy], 6, levels=2)
+def test_exact_equals_brute_force(policy, kappa, levels, asked):
+    rng = np.random.default_rng(len(policy) + levels)
+    grid = np.arange(levels + 1) / levels
     for _ in range(4):
-        W, b = rng.normal(size=(3, 6)), rng.normal(size=3)
-        x = rng.choice(GRID, size=6, p=[0.5, 0.25, 0.25])
-        X = csr_array(x.astype(np.float32)[None])
-        classifier = LinearClassifier(W, b)
-        edits = Exact().find(classifier, X, rules, confidence=kappa)
+        W, b = rng.normal(size=(3, 5)), rng.normal(size=3)
+        x = rng.choice(grid, size=5) * (rng.random(5) < 0.6)
+        additions = rng.choice(grid, size=5) if asked else None
+        rules = make_rules(POLICIES[policy], 5, levels=levels, additions=additions)
+        edits = Exact().find(LinearClassifier(W, b), csr_array(x.astype(np.float32)[None]), rules, confidence=kappa)
         for i in range(3):
-            smallest = brute_force(x, W, b, i, POLICIES[policy], kappa)
+            smallest = brute_force(x, W, b, i, POLICIES[policy], kappa, grid, additions)
             extended = smallest is None
             if extended:
-                smallest = brute_force(x, W, b, i, POLICIES["modify_add"], kappa)
+                smallest = brute_force(x, W, b, i, POLICIES["modify_add"], kappa, grid, additions)
             if smallest is None:
                 assert not edits.success[0, i]
                 continue
             assert edits.cost[0, i] == smallest == edits.bound[0, i]
             assert edits.extended[0, i] == (extended and policy != "modify_add")
+            values = edits.of(0, i)[1]
+            np.testing.assert_allclose(values * levels, np.rint(values * levels), atol=1e-5)
 
 
 def test_no_greedy_search_finds_less_and_exact_noise_does_its_work():

@@ -24,6 +24,7 @@ class BeyondExact(Experiment):
     reported = "Nothing; it calls the noise minimum."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, margin, exact")
     effort = (1.0, 5.0)
+    revision = 2
 
     def run(self, work: Workspace) -> Numbers:
         exact = found_by(work, LR_D, "exact").edits

@@ -30,6 +30,7 @@ class Figure3(Experiment):
     )
     inputs = ("data", "LR-D", "NN-D", "Phase I: all searches on both")
     effort = (200.0, 14000.0)
+    revision = 2
 
     def run(self, work: Workspace) -> Numbers:
         return {

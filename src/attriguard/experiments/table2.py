@@ -38,6 +38,7 @@ class Table2(Experiment):
     )
     inputs = ("data", "LR-D", "NN-D", "Phase I: all searches on both")
     effort = (1.0, 1.0)
+    revision = 2
 
     def run(self, work: Workspace) -> Numbers:
         kept = ("users", "success", "proven", "seconds")

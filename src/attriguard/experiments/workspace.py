@@ -162,7 +162,7 @@ class Workspace:
             policy,
             finder.name,
             vars(finder),
-            getattr(finder, "revision", 1),
+            finder.revision,
         )
         ready: list[Classifier] = []
 

@@ -75,10 +75,13 @@ class NoiseSearch(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    revision: ClassVar[int] = 1  # raise it when it finds other noise: what was kept is then not used any more
+    takes_steps: ClassVar[bool] = True  # has a use for Algorithm 1's step and maxiter
 
     def check_rules(self, rules: Rules) -> None:
         """Refuse rules that this search cannot keep; a guard asks before it learns."""
-        return  # most keep any
+        if not self.takes_steps and (rules.step != 1.0 or rules.max_steps != NO_LIMIT):
+            raise ParameterError(f"the search {self.name!r} has no use for step and maxiter; leave them at 1 and None")
 
     def find(
         self,

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from attriguard.classifiers.base import Classifier
 from attriguard.errors import ParameterError
-from attriguard.noise.base import NO_LIMIT, NoiseSearch, Progress, Rules
+from attriguard.noise.base import NoiseSearch, Progress, Rules
 from attriguard.noise.edits import Edits
 from attriguard.noise.jacobian import Outputs, Rows, outputs_of
 
@@ -57,7 +57,7 @@ class Changes:
 class EvasionSearch(NoiseSearch):
     """A search that proposes changes for a block of users; rounding and checking is done here."""
 
-    takes_steps: ClassVar[bool] = False  # then `step` and `maxiter` mean something to it
+    takes_steps: ClassVar[bool] = False
 
     def _find(
         self,
@@ -93,8 +93,7 @@ class EvasionSearch(NoiseSearch):
             raise ParameterError(
                 f"the search {self.name!r} cannot keep to additions; use search='panda' or 'margin', or additions=None"
             )
-        if not self.takes_steps and (rules.step != 1.0 or rules.max_steps != NO_LIMIT):
-            raise ParameterError(f"the search {self.name!r} has no use for step and maxiter; leave them at 1 and None")
+        super().check_rules(rules)
 
     def _rows_a_user(self, outputs: Outputs) -> int:
         """How many dense rows a user takes."""

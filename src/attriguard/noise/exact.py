@@ -61,6 +61,8 @@ class Exact(NoiseSearch):
 
     name = "exact"
     summary = "the provably smallest noise (mixed-integer program; slow)"
+    revision = 2
+    takes_steps = False
 
     def __init__(self, time_limit: float = 60.0) -> None:
         self.time_limit = check_number(time_limit, name="time_limit", low=0.0, open_low=True)
@@ -141,7 +143,9 @@ class Exact(NoiseSearch):
         count = moves.items.size
         if count == 0:
             return Solution(None, float(most + 1))
-        unit = rules.levels or 1  # with a rating scale the new values are whole levels
+        unit = rules.levels or 1
+        # With a rating scale the new values are whole levels; an addition that is asked for has its own, and no choice.
+        graded = (moves.low < moves.high) & bool(rules.levels)
         up, down = (moves.high - moves.now) * unit, (moves.low - moves.now) * unit
         eye = _diagonal(np.ones(count))
         blocks = [
@@ -150,13 +154,15 @@ class Exact(NoiseSearch):
             LinearConstraint(_beside(csr_array((moves.gap.size, count)), csr_array(moves.lead.T / unit)), lb=moves.gap),
             LinearConstraint(_beside(csr_array(np.ones((1, count))), csr_array((1, count))), lb=least, ub=most),
         ]
-        whole = np.ones(2 * count, dtype=np.int64)
-        whole[count:] = 1 if rules.levels and not rules.jump else 0
         result = milp(
             c=np.concatenate([np.ones(count), np.zeros(count)]),
             constraints=blocks,
-            integrality=whole,
-            bounds=Bounds(np.concatenate([np.zeros(count), down]), np.concatenate([np.ones(count), up])),
+            integrality=np.concatenate([np.ones(count), graded]),
+            # A change of an entry that stays is 0, whatever the change it would have to make.
+            bounds=Bounds(
+                np.concatenate([np.zeros(count), np.minimum(down, 0.0)]),
+                np.concatenate([np.ones(count), np.maximum(up, 0.0)]),
+            ),
             options={"time_limit": self.time_limit},
         )
         if result.x is None:
@@ -165,10 +171,12 @@ class Exact(NoiseSearch):
             bound = most + 1 if proven else max(least, np.ceil((reached if reached is not None else least) - 1e-6))
             return Solution(None, float(bound))
         changed = np.flatnonzero(result.x[:count] > 0.5)
-        values = (moves.now + result.x[count:] / unit)[changed]
-        if rules.levels and not rules.jump:
-            values = np.rint(values * rules.levels) / rules.levels
-        return Solution((moves.items[changed], values.clip(0.0, 1.0)), float(np.ceil(result.mip_dual_bound - 1e-6)))
+        values = np.where(
+            graded, np.rint(moves.now * unit + result.x[count:]) / unit, moves.now + result.x[count:] / unit
+        )
+        return Solution(
+            (moves.items[changed], values[changed].clip(0.0, 1.0)), float(np.ceil(result.mip_dual_bound - 1e-6))
+        )
 
 
 def _moves(
@@ -182,6 +190,8 @@ def _moves(
     locked: csr_array,
 ) -> Moves:
     x = X[[u]].toarray()[0].astype(np.float64)
+    if rules.levels:  # as float32 knows it, a level is a hair off the grid that the program moves on
+        x = np.rint(x * rules.levels) / rules.levels
     free = rules.upper >= 0
     free[locked.indices[locked.indptr[u] : locked.indptr[u + 1]]] = False
     old = free & (x > 0) & rules.policy.modify
