@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -36,6 +37,14 @@ def guards(data):
         goal: ag.AttriGuard(goal=goal, members=2, random_state=0).fit(train.X, train.y, items=data.items)
         for goal in ("mislead", "conceal", "both")
     }
+
+
+def test_what_both_takes_away_stays_away_whatever_the_lead(guards, data):
+    X = data.test.X
+    plan = deepcopy(guards["both"]).set_params(split=0.5, confidence=6.0).plan(X, budget=4.0)
+    kept = plan.release(0).multiply(X != 0).astype(bool).sum(axis=1)
+    assert (np.diff(X.indptr) - kept >= np.minimum(np.diff(X.indptr), 2)).all()
+    assert (plan.expected_cost <= 4.0 * (1 + 1e-9)).all()
 
 
 def test_mislead_is_the_default_and_unchanged(data, guards):
@@ -196,10 +205,16 @@ def test_what_cannot_be_is_said(guards, data):
         ag.AttriGuard(goal="hide").fit(train.X, train.y)
     with pytest.raises(ParameterError, match="counts ratings"):
         ag.AttriGuard(goal="conceal", cost="l2").fit(train.X, train.y)
+    with pytest.raises(ParameterError, match="counts ratings"):
+        ag.AttriGuard(goal="both", cost="l2").fit(train.X, train.y)
     with pytest.raises(ParameterError, match="split"):
         ag.AttriGuard(goal="both", split=1.5).fit(train.X, train.y)
     with pytest.raises(ParameterError, match="members"):
         ag.AttriGuard(goal="conceal", members=0).fit(train.X, train.y)
+    with pytest.raises(ParameterError, match="members must be a whole number"):
+        ag.AttriGuard(goal="conceal", members=2.7).fit(train.X, train.y)
+    with pytest.raises(ParameterError, match="unknown goal 'hide'"):
+        deepcopy(guards["both"]).set_params(goal="hide").plan(data.test.X)
     guard = guards["mislead"]
     try:
         with pytest.raises(ParameterError, match="learnt to mislead; to conceal, fit it again"):

@@ -159,14 +159,25 @@ def test_auto_confidence_spends_what_the_budget_leaves_and_no_more(small_twin, s
     np.testing.assert_allclose(auto.probabilities[fits], np.tile(auto.target, (fits.sum(), 1)), atol=1e-12)
 
 
-def test_the_lead_of_auto_confidence_follows_the_budget(small_twin, small_guard):
+@pytest.mark.parametrize("confidence", [0.0, 4.0, "auto"])
+@pytest.mark.parametrize(("first", "then"), [(0.0, 6.0), (6.0, 0.0), (6.0, 2.0)])
+def test_another_budget_is_the_same_as_planning_for_it(small_twin, small_guard, confidence, first, then):
     X = small_twin.test.X[:30]
-    guard = deepcopy(small_guard).set_params(confidence="auto")
-    planned, moved = guard.plan(X, budget=2.0), guard.plan(X, budget=6.0).with_budget(2.0)
+    guard = deepcopy(small_guard).set_params(confidence=confidence)
+    planned, moved = guard.plan(X, budget=then), guard.plan(X, budget=first).with_budget(then)
     np.testing.assert_array_equal(moved.probabilities, planned.probabilities)
     np.testing.assert_array_equal(moved.cost, planned.cost)
     for i in range(small_twin.m):
         assert (moved.candidate(i) != planned.candidate(i)).nnz == 0
+
+
+def test_later_searches_of_a_plan_are_not_reported_to_who_watched_the_first(small_twin, small_guard):
+    seen = []
+    guard = deepcopy(small_guard).set_params(confidence="auto")
+    plan = guard.plan(small_twin.test.X[:10], budget=4.0, progress=lambda *step: seen.append(step))
+    seen.clear()
+    plan.with_budget(2.0)
+    assert seen == []
 
 
 def test_a_confidence_beyond_the_budget_still_keeps_the_budget(small_twin, small_guard):
@@ -206,6 +217,27 @@ def test_labels_may_be_names(small_twin):
     names = np.array(small_twin.values)[small_twin.y]
     guard = ag.AttriGuard().fit(small_twin.X, names)
     assert list(guard.values_) == sorted(small_twin.values)
+
+
+@pytest.mark.parametrize("nothing", [-1, "-1", None, float("nan")])
+def test_among_names_undisclosed_is_still_no_value(small_twin, nothing):
+    names = np.array(small_twin.values, dtype=object)[small_twin.y]
+    names[::3] = nothing
+    guard = ag.AttriGuard().fit(small_twin.X, names.tolist() if nothing == -1 else names)
+    assert list(guard.values_) == sorted(small_twin.values)
+    assert guard.counts_.sum() == len(names) - len(names[::3])
+
+
+def test_a_fit_that_fails_leaves_the_guard_as_it_was(small_twin, small_guard):
+    guard, X = deepcopy(small_guard), small_twin.test.X
+    before = guard.plan(X)
+    fewer = csr_array(small_twin.X[:, :50])
+    with pytest.raises(ParameterError, match="unknown classifier"):
+        guard.set_params(goal="both", classifier="svm", members=1).fit(fewer, small_twin.y)
+    after = guard.set_params(goal="mislead").plan(X)
+    np.testing.assert_array_equal(after.probabilities, before.probabilities)
+    with pytest.raises(ParameterError, match="learnt to mislead"):
+        guard.set_params(goal="conceal").plan(X)
 
 
 def test_locked_items_and_additions_by_id(small_twin):
@@ -282,6 +314,12 @@ def test_the_exact_search_through_the_guard(small_twin, small_guard):
         ({"maxiter": -1}, "maxiter"),
         ({"scale": 5}, "scale"),
         ({"locked": "12"}, "list of items"),
+        ({"locked": 12}, "list of items, got int"),
+        ({"locked": iter([1, 2])}, "list of items, got list_iterator"),
+        ({"additions": (j for j in range(3))}, "list of items, got generator"),
+        ({"budget": [1.0, 2.0]}, "plan"),
+        ({"search": "exact", "maxiter": 5}, "no use for step and maxiter"),
+        ({"search": "exact", "classifier": "nn"}, "needs a linear classifier"),
     ],
 )
 def test_bad_parameters_are_named(small_twin, parameters, message):

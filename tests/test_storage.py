@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -13,7 +14,11 @@ from safetensors.numpy import save_file
 from sklearn.linear_model import LogisticRegression
 
 import attriguard as ag
-from attriguard.errors import DataError, GuardFileError
+from attriguard.errors import DataError, GuardFileError, ParameterError
+from attriguard.noise.carlini_wagner import CarliniWagner
+from attriguard.noise.exact import Exact
+from attriguard.noise.fgsm import FGSM
+from attriguard.noise.jsma import JSMA
 from attriguard.storage import HEADER, guard_metadata, save_guard
 
 
@@ -42,6 +47,40 @@ def test_a_guard_comes_back_as_it_was(tmp_path, small_twin, parameters):
     for name in ("policy", "search", "budget", "step", "confidence", "cost", "maxiter", "locked", "additions"):
         assert getattr(loaded, name) == getattr(guard, name)
     assert [file.name for file in tmp_path.iterdir()] == ["city.guard"]
+
+
+@pytest.mark.parametrize(
+    "search", [JSMA(pairs=True), Exact(time_limit=7.0), FGSM(epsilon=0.5), CarliniWagner(lead=0.2)]
+)
+def test_the_options_of_a_search_are_kept(tmp_path, small_guard, search):
+    guard = deepcopy(small_guard).set_params(search=search)
+    guard.save(tmp_path / "a.guard")
+    loaded = ag.load_guard(tmp_path / "a.guard")
+    assert type(loaded.search) is type(search)
+    assert vars(loaded.search) == vars(search)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"budget": -1}, "negative"),
+        ({"goal": "conceal"}, "learnt to mislead"),
+        ({"search": "fgsm", "policy": "add_new"}, "no policies"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(tmp_path, small_guard, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        deepcopy(small_guard).set_params(**parameters).save(tmp_path / "a.guard")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_guard_from_a_file_is_fitted_again_with_a_classifier_that_can_learn(tmp_path, small_twin):
+    train = small_twin.train
+    ag.AttriGuard(LogisticRegression(C=0.3)).fit(train.X, train.y).save(tmp_path / "a.guard")
+    loaded = ag.load_guard(tmp_path / "a.guard")
+    with pytest.raises(ParameterError, match="came from a file"):
+        loaded.fit(train.X, train.y)
+    assert loaded.set_params(classifier="lr").fit(train.X, train.y).counts_.sum() == train.n_users
 
 
 def test_metadata_travels_with_the_guard(tmp_path, small_guard):

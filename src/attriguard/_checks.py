@@ -80,10 +80,22 @@ def check_number(value: Any, *, name: str, low: float, high: float = np.inf, ope
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be a number, got {value!r}") from None
     inside = (number > low if open_low else number >= low) and number <= high
+    if not (inside and np.isfinite(number)) and high == np.inf:
+        raise ParameterError(
+            f"{name} must be a finite number, {f'above {low:g}' if open_low else f'{low:g} or more'}, got {value!r}"
+        )
     if not (inside and np.isfinite(number)):
         bracket = "(" if open_low else "["
         raise ParameterError(f"{name} must lie in {bracket}{low:g}, {high:g}], got {value!r}")
     return number
+
+
+def check_count(value: Any, *, name: str, low: int = 1, high: float = np.inf) -> int:
+    """A whole number in [low, high]."""
+    number = check_number(value, name=name, low=low, high=high)
+    if number != int(number):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+    return int(number)
 
 
 def check_budget(budget: ArrayLike, n_users: int) -> NDArray[np.float64]:
@@ -104,13 +116,15 @@ def check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.i
     labels = np.asarray(y)
     if labels.shape != (n_users,):
         raise DataError(f"y must have one value a user, {n_users:,}, got shape {labels.shape}")
+    if labels.dtype.kind in "OU":  # among names a -1 may be a number, a text, or nothing at all
+        labels = np.array([str(UNDISCLOSED) if name is None or name != name else str(name) for name in labels.tolist()])
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
             raise DataError(
                 "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN"
             )
         labels = labels.astype(np.int64)
-    disclosed = labels != UNDISCLOSED if labels.dtype.kind in "iu" else np.ones(n_users, dtype=np.bool_)
+    disclosed = labels != (str(UNDISCLOSED) if labels.dtype.kind == "U" else UNDISCLOSED)
     classes = np.unique(labels[disclosed])
     if classes.size < 2:
         raise DataError(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_choice, check_number, check_rng
-from attriguard.classifiers.ensemble import fit_ensemble
-from attriguard.classifiers.factory import fit_classifier
+from attriguard._progress import Progress
+from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.ensemble import Ensemble, fit_ensemble
+from attriguard.classifiers.factory import check_classifier, fit_classifier
 from attriguard.errors import ParameterError
 from attriguard.mechanism.strategies import Counts, Divergence, Mechanism, PerBudget
-from attriguard.noise.base import Progress, Rules
-from attriguard.noise.confidence import AUTO, check_confidence, fitting_confidence
+from attriguard.noise.base import Rules
+from attriguard.noise.confidence import AUTO, LADDER, affordable_noise, check_confidence, fitting_confidence
 from attriguard.noise.edits import Edits
 from attriguard.noise.registry import get_search
 from attriguard.noise.removals import find_sequences
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from attriguard.guard import AttriGuard
 
 MISLEAD, CONCEAL, BOTH = "mislead", "conceal", "both"
+# Changes beyond which nobody counts candidates in advance; a budget may be infinite.
+MOST_COUNTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ def check_goal(goal: Any) -> str:
 
 def candidates_of(goal: str, m: int, budget: float) -> int:
     """How many candidates a plan has at most."""
-    return int(np.ceil(budget)) + 1 if check_goal(goal) == CONCEAL else m
+    return int(min(np.ceil(budget), MOST_COUNTED)) + 1 if check_goal(goal) == CONCEAL else m
 
 
 def confidence_of(guard: AttriGuard) -> float | None:
@@ -62,11 +66,26 @@ def confidence_of(guard: AttriGuard) -> float | None:
 
 def follows_budget(guard: AttriGuard) -> bool:
     """Whether another budget has other candidates."""
-    return guard.goal == BOTH or (guard.goal == MISLEAD and confidence_of(guard) is None)
+    return guard.goal == BOTH or (guard.goal == MISLEAD and confidence_of(guard) != 0.0)
+
+
+def phase_one_steps(guard: AttriGuard, n_users: int) -> int:
+    """How many steps `phase_one` reports at most."""
+    searches = {0.0: 1, None: len(LADDER) + 2}.get(confidence_of(guard), 2)
+    return n_users * {MISLEAD: searches, CONCEAL: 1, BOTH: 1 + searches}[guard.goal]
 
 
 def check_split(split: Any) -> float | None:
     return None if split is None else check_number(split, name="split", low=0.0, high=1.0)
+
+
+class Learnt(NamedTuple):
+    """What `fit` keeps; which of it there is depends on the goal."""
+
+    classifier: Classifier
+    ensemble: Ensemble | None  # looks for what tells most; None: to mislead only
+    split: float  # the share of the budget that takes away
+    goal: str
 
 
 def learn(
@@ -77,27 +96,31 @@ def learn(
     items: NDArray[Any] | None,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress | None,
-) -> None:
+) -> Learnt:
     """What the goal needs: a classifier to mislead, an ensemble to conceal, and how to share the budget."""
-    guard.ensemble_, guard.split_, guard.goal_ = None, float(guard.goal == CONCEAL), guard.goal
-    if guard.goal != MISLEAD:
+    goal, ensemble, split = guard.goal, None, float(guard.goal == CONCEAL)
+    if goal == CONCEAL and checkpoint is not None:
+        raise ParameterError("a guard that conceals learns small networks, which need no checkpoint")
+    if goal != CONCEAL:
+        check_classifier(guard.classifier, checkpoint, linear_only=get_search(guard.search).linear_only)
+    if goal != MISLEAD:
         chance = check_rng(guard.random_state)
-        guard.ensemble_ = fit_ensemble(X, codes, members=guard.members, chance=chance, progress=progress)
-    if guard.goal == CONCEAL and guard.ensemble_ is not None:
-        if checkpoint is not None:
-            raise ParameterError("a guard that conceals learns small networks, which need no checkpoint")
-        guard.classifier_ = guard.ensemble_
-        return
-    guard.classifier_ = fit_classifier(guard.classifier, X, codes, checkpoint=checkpoint, progress=progress)
-    if guard.goal == BOTH:
+        ensemble = fit_ensemble(X, codes, members=guard.members, chance=chance, progress=progress)
+        if goal == CONCEAL:
+            return Learnt(ensemble, ensemble, split, goal)
+    classifier = fit_classifier(
+        guard.classifier, X, codes, checkpoint=checkpoint, random_state=guard.random_state, progress=progress
+    )
+    if goal == BOTH:
         from attriguard.splitting import find_split
 
-        guard.split_ = find_split(guard, X, codes, items, progress) if guard.split is None else float(guard.split)
+        split = find_split(guard, X, codes, items, progress) if guard.split is None else float(guard.split)
+    return Learnt(classifier, ensemble, split, goal)
 
 
 def check_learnt(guard: AttriGuard) -> None:
     """A guard learnt for both goals can do either; any other only its own."""
-    if guard.goal != guard.goal_ and guard.goal_ != BOTH:
+    if check_goal(guard.goal) != guard.goal_ and guard.goal_ != BOTH:
         raise ParameterError(
             f"this guard was learnt to {guard.goal_}; to {guard.goal}, fit it again with goal={guard.goal!r}"
             if guard.goal != BOTH
@@ -115,21 +138,24 @@ def phase_one(
     progress: Progress | None,
 ) -> tuple[Edits, Mechanism]:
     """Phase I of the guard's goal, and the mechanism that goes with it."""
-    # A plan may search again after the guard's parameters were set anew: what they are now is what counts.
+    # A plan may search again after the guard's parameters were set anew: what they are now is what counts. It may do so
+    # long after, too: who watches this search does not watch those.
     target, classifier, cost = guard.target_, guard.classifier_, guard.cost
     search, kappa = get_search(guard.search), confidence_of(guard)
 
-    def noise(rows: csr_array, fixed: Any, left: NDArray[np.float64]) -> Edits:
+    def noise(rows: csr_array, fixed: Any, left: NDArray[np.float64], watcher: Progress | None) -> Edits:
         def find(asked: ArrayLike) -> Edits:
-            return search.find(classifier, rows, rules, confidence=asked, cost=cost, locked=fixed, progress=progress)
+            return search.find(classifier, rows, rules, confidence=asked, cost=cost, locked=fixed, progress=watcher)
 
-        return find(fitting_confidence(find, target, left) if kappa is None else kappa)
+        if kappa is None:
+            return find(fitting_confidence(find, target, left))
+        return affordable_noise(find, kappa, left) if kappa else find(0.0)
 
     if guard.goal == MISLEAD or guard.ensemble_ is None:
-        if kappa is not None:
-            return noise(X, locked, budget), Divergence(target)
-        lead = PerBudget(target, lambda left: noise(X, locked, left))
-        return lead.edits(budget), lead
+        if kappa == 0.0:  # what C infers now costs nothing: the noise fits any budget
+            return noise(X, locked, budget, progress), Divergence(target)
+        lead = PerBudget(target, lambda left, watcher: noise(X, locked, left, watcher))
+        return lead.edits(budget, progress), lead
     if guard.goal == CONCEAL:
         most, whole = _changes_to_find(X, rules, budget)
         found = find_sequences(guard.ensemble_, X, rules, most, locked=locked, progress=progress)
@@ -142,14 +168,13 @@ def phase_one(
         split=float(guard.split_ if guard.split is None else guard.split),
         cost=cost,
         locked=locked,
-        progress=progress,
     )
     shared = PerBudget(target, both.find)
-    return shared.edits(budget), shared
+    return shared.edits(budget, progress), shared
 
 
 def _changes_to_find(X: csr_array, rules: Rules, budget: NDArray[np.float64]) -> tuple[int, bool]:
     """The next whole number from the largest budget on; and whether nobody has more to change than that."""
-    limit = int(np.diff(X.indptr).max(initial=0)) if rules.policy.modify else rules.n_items
+    limit = int(np.diff(X.indptr).max(initial=0)) if rules.policy.modify else int((rules.upper > 0).sum())
     most = int(min(np.ceil(budget.max(initial=0.0)), limit))
     return most, most == limit

@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_labels, check_matrix
+from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, confidence_of, learn, phase_one
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import COSTS, Progress, Rules, make_rules
+from attriguard.noise.base import COSTS, NoiseSearch, Rules, make_rules
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -39,7 +40,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         (one-vs-all, as printed in the paper), a linear classifier of scikit-learn, "nn" (the paper's NN-D), a
         ``NetworkClassifier`` with options of your own, or a trained ``torch.nn.Module`` (``fit`` only checks it).
     search
-        Phase I: "margin", "panda" (the paper's) or "exact".
+        Phase I: "margin", "panda" (the paper's), "exact", or a rival: "fgsm", "jsma", "cw".
     policy
         What may be changed: "modify_exist", "add_new" or "modify_add".
     target
@@ -72,7 +73,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     split
         For "both": the share of the budget that takes away. None: ``fit`` finds it, on users of its own.
     random_state
-        Seeds ``transform``, and the learning of goals other than "mislead"; None: the operating system's entropy.
+        Seeds ``transform``, and the learning of networks without a seed of their own; None: the operating system's
+        entropy.
     """
 
     # What fit learns; which of these, depends on the goal.
@@ -85,7 +87,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         self,
         classifier: Any = "lr",
         *,
-        search: str = "margin",
+        search: str | NoiseSearch = "margin",
         policy: str = "modify_add",
         target: Any = "train",
         budget: float = 4.0,
@@ -144,7 +146,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         counts = np.bincount(codes[disclosed], minlength=classes.size)
         make_target(self.target, counts)
         names = _names_of(classes, values)
-        learn(self, X[disclosed], codes[disclosed], items=ids, checkpoint=checkpoint, progress=progress)
+        learnt = learn(self, X[disclosed], codes[disclosed], items=ids, checkpoint=checkpoint, progress=progress)
+        self.classifier_, self.ensemble_, self.split_, self.goal_ = learnt
         self.classes_ = classes
         self.counts_ = counts
         self.values_ = names
@@ -163,10 +166,12 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         search = get_search(self.search)
         check_choice(self.cost, COSTS, name="cost")
         confidence_of(self)
+        if np.ndim(self.budget):
+            raise ParameterError("the guard's budget is one number; budgets user by user go to plan(X, budget=...)")
         check_budget(self.budget, 1)
         check_split(self.split)
-        if check_goal(self.goal) == CONCEAL and self.cost != "l0":
-            raise ParameterError("the goal 'conceal' counts ratings: its cost is 'l0'")
+        if check_goal(self.goal) != MISLEAD and self.cost != "l0":
+            raise ParameterError(f"the goal {self.goal!r} counts ratings: its cost is 'l0'")
         scale = self._scale()
         rules = make_rules(
             policy,

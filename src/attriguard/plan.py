@@ -59,7 +59,8 @@ class Plan:
         return np.einsum("ui,ui->u", self.probabilities, self.cost)
 
     def with_budget(self, budget: ArrayLike) -> Plan:
-        """The same with another budget: Phase II only, but for the goal "both", which also searches again."""
+        """The same with another budget: Phase II only, but where the noise belongs to the budget (the goal "both", or a
+        confidence): there it is searched again."""
         return make_plan(
             X=self.X,
             edits=self.edits,
@@ -114,7 +115,7 @@ def make_plan(
 ) -> Plan:
     """Phase II for what Phase I found."""
     budgets = check_budget(budget, X.shape[0])
-    edits, probabilities = mechanism.solve(edits, inferred, budgets)
+    edits, probabilities = mechanism.solve(edits, budgets)
     return Plan(
         X=X,
         edits=edits,

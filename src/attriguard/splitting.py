@@ -10,9 +10,9 @@ from scipy.sparse import csr_array, vstack
 from sklearn.base import clone
 
 from attriguard._checks import check_rng
+from attriguard._progress import Progress
 from attriguard.classifiers.small import Recipe, small_proba, train_small
 from attriguard.data.split import stratified_test_mask
-from attriguard.noise.base import Progress
 
 if TYPE_CHECKING:
     from attriguard.classifiers.network import Weights
@@ -49,7 +49,7 @@ def find_split(
     theirs, own, test = _groups(codes, chance)
     seed = int(chance.integers(2**31))
     trial = clone(guard).set_params(split=DEFAULT_SHARE, members=min(MEMBERS, guard.members), random_state=seed)
-    trial.fit(X[theirs], codes[theirs], items=items)
+    trial.fit(X[theirs], codes[theirs], items=items, progress=_quiet(progress))
     unaware = _attacker(X[own], codes[own], chance)
     truth = np.tile(codes[test], DRAWS)
     found = []
@@ -58,6 +58,11 @@ def find_split(
             progress(f"trying a split of {share:g}", 0)
         found.append(_accuracy(unaware, _released(trial.set_params(split=share), X[test], chance), truth))
     return SHARES[len(SHARES) - 1 - int(np.argmin(found[::-1]))]
+
+
+def _quiet(progress: Progress | None) -> Progress | None:
+    """What the trial does is told, but no step of it counted."""
+    return None if progress is None else lambda what, _: progress(f"the trial: {what}", 0)
 
 
 def _groups(codes: NDArray[np.int64], chance: np.random.Generator) -> list[NDArray[np.int64]]:

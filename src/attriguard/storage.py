@@ -23,6 +23,7 @@ from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import AttriGuardError, GuardFileError, ParameterError
 from attriguard.goals import MISLEAD, check_goal
 from attriguard.noise.base import NoiseSearch
+from attriguard.noise.registry import get_search, search_options
 
 if TYPE_CHECKING:
     from attriguard.guard import AttriGuard
@@ -41,6 +42,7 @@ PARTS = ("W1", "b1", "W2", "b2")
 
 def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
     """Write a fitted guard; ``metadata`` is kept with it (JSON)."""
+    guard.check_parameters()  # what was set since fit, too: a file must be readable
     scale = None if guard.scale is None else check_scale(guard.scale)
     kind, tensors = _classifier_parts(guard.classifier_)
     members = () if guard.ensemble_ is None else guard.ensemble_.members
@@ -55,6 +57,7 @@ def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dic
         "classifier_kind": kind,
         "classifier_options": _options(guard.classifier),
         "parameters": {name: _plain(getattr(guard, name)) for name in (*PLAIN, *GOAL_PARAMETERS)},
+        "search_options": search_options(guard.search),
         "learnt": {"goal": guard.goal_, "split": guard.split_, "members": len(members)},
         "scale": None if scale is None else [scale.lowest, scale.highest, scale.step],
         "target": guard.target if isinstance(guard.target, str) else None,
@@ -99,7 +102,8 @@ def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
     try:
         return _rebuild(header, tensors)
     except (KeyError, TypeError, ValueError, IndexError, AttriGuardError) as error:
-        raise GuardFileError(f"{file} is damaged: its parts do not fit together ({type(error).__name__})") from error
+        reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
+        raise GuardFileError(f"{file} is damaged: its parts do not fit together ({reason})") from error
 
 
 def guard_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -140,7 +144,8 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriG
         scale=None if header["scale"] is None else RatingScale(*header["scale"]),
         locked=header["locked"],
         additions=dict(additions) if additions and isinstance(additions[0], list) else additions,
-        **{name: header["parameters"][name] for name in PLAIN},
+        search=_rebuild_search(header),
+        **{name: header["parameters"][name] for name in PLAIN if name != "search"},
         **{name: header["parameters"][name] for name in GOAL_PARAMETERS if name in header["parameters"]},
     )
     guard.classifier_ = classifier
@@ -158,6 +163,12 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriG
         raise ValueError("the ensemble does not fit the goal or the weights")
     guard.check_parameters()
     return guard
+
+
+def _rebuild_search(header: dict[str, Any]) -> str | NoiseSearch:
+    """The search's name, or the search itself where it was given with options."""
+    name, options = header["parameters"]["search"], header.get("search_options")
+    return get_search(name, **options) if options else str(name)
 
 
 def _rebuild_ensemble(members: int, tensors: dict[str, NDArray[Any]]) -> Ensemble | None:

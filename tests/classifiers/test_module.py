@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import attriguard as ag
@@ -112,6 +113,20 @@ class Broken(TwoLayers):
 def test_modules_that_cannot_be_used_are_refused(small_twin, kind, n_items, m, message):
     with pytest.raises(ParameterError, match=message):
         ag.AttriGuard(classifier=kind(n_items, m)).fit(small_twin.X, small_twin.y)
+
+
+def test_parts_that_were_frozen_stay_frozen_and_empty_rows_are_no_probe(small_twin, module):
+    dropout = next(part for part in module.modules() if isinstance(part, torch.nn.Dropout))
+    dropout.eval()
+    X = small_twin.train.X.tolil()
+    X[:20] = 0
+    try:
+        guard = ag.AttriGuard(classifier=module).fit(csr_array(X), small_twin.train.y)
+        guard.plan(small_twin.test.X[:3])
+        assert module.training
+        assert not dropout.training
+    finally:
+        dropout.train()
 
 
 def test_a_softmax_at_the_end_is_welcome(small_twin, module):

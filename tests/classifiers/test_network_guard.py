@@ -28,6 +28,19 @@ def test_fit_trains_a_copy_and_leaves_what_it_was_given(small_twin, guard):
     assert guard.get_params()["classifier__hidden"] == 150
 
 
+def test_the_guards_seed_is_for_networks_without_one(small_twin):
+    train = small_twin.train
+
+    def weights(seed, own=None):
+        network = NetworkClassifier(hidden=20, epochs=1, random_state=own)
+        return ag.AttriGuard(network, random_state=seed).fit(train.X, train.y).classifier_.weights.W1
+
+    assert (weights(0) == weights(0)).all()
+    assert (weights(0) != weights(1)).any()
+    assert (weights(None) != weights(None)).any()
+    assert (weights(0, own=5) == weights(1, own=5)).all()
+
+
 @pytest.mark.parametrize("search", ["panda", "margin"])
 @pytest.mark.parametrize("policy", ["modify_exist", "add_new", "modify_add"])
 def test_plans_keep_their_promises(small_twin, guard, search, policy):

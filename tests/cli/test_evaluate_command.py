@@ -123,7 +123,7 @@ def test_bad_options_of_a_comparison_are_named(base, cli):
         (["--defenses", "BlurMe", "--strengths", "QPM=1"], "unknown defense in --strengths 'QPM'; known: BlurMe"),
         (["--defenses", "BlurMe", "--strengths", "BlurMe=few"], "BlurMe=1,10,100"),
         (["--defenses", "BlurMe", "--strengths", "BlurMe=1.5"], "k must be a whole number of items"),
-        (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must lie in (0, inf]"),
+        (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must be a finite number, above 0"),
         (["--defenses", "BlurMe", "--reach", "5"], "between 0 and 1"),
         (["--defenses", "BlurMe", "--recommender", "magic"], "unknown recommender 'magic'"),
         (["--defenses", "BlurMe,BlurMe"], "BlurMe was named twice"),

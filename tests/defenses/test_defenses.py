@@ -89,7 +89,7 @@ def test_a_count_is_whole_and_not_larger_than_the_items(name, fitted, small_twin
         defense.release_for(X, 1.5, 0, truth=y)
     with pytest.raises(ParameterError, match="at most the number of items, 300, got 301"):
         defense.release_for(X, 301, 0, truth=y)
-    with pytest.raises(ParameterError, match="k must lie in"):
+    with pytest.raises(ParameterError, match="k must be a finite number, 0 or more"):
         defense.release_for(X, -1, 0, truth=y)
     assert (defense.release_for(X, 0, 0, truth=y) != X).nnz == 0
 

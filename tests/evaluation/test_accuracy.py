@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
 import attriguard as ag
 from attriguard.errors import DataError, ParameterError
 from attriguard.evaluation.accuracy import accuracy_over_budgets
+from attriguard.evaluation.engine import evaluate
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +24,17 @@ def test_budget_0_is_the_accuracy_without_a_guard(small_twin, small_guard, attac
     assert curve.accuracy[0] == pytest.approx((attack.predict(test.X) == test.y).mean())
     assert curve.expected_cost[0] == 0
     assert curve.expected_cost[1] <= 1
+
+
+def test_budget_0_changes_nothing_whatever_the_lead(small_twin, small_guard, attack):
+    test = small_twin.test
+    plan = deepcopy(small_guard).set_params(confidence=4.0).plan(test.X)
+    curve = accuracy_over_budgets(plan, attack, test.y, [0, 3])
+    assert curve.accuracy[0] == pytest.approx((attack.predict(test.X) == test.y).mean())
+    assert curve.expected_cost[0] == 0
+    (exact,) = evaluate(plan, [attack], test.y, [0, 3], train=(small_twin.train.X, small_twin.train.y))
+    assert exact.accuracy == pytest.approx(curve.accuracy)
+    assert exact.expected_l2[0] == 0
 
 
 def test_the_expectation_is_the_mean_of_many_releases(small_twin, small_guard, attack):

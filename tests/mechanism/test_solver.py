@@ -86,6 +86,7 @@ def test_one_budget_a_user():
         ([0.5, 0.5], [[0, 1]], [1, 2], "one a user"),
         ([0.5, 0.5], [[0, 1]], "much", "number"),
         ("train", [[0, 1]], 1, "numbers"),
+        ([0.5, 0.5], [[np.inf, np.inf]], np.inf, "cannot stay within the budget"),
     ],
 )
 def test_bad_input_is_named(p, cost, budget, message):

@@ -142,7 +142,7 @@ def test_bad_input():
     X = ratings(20, 30, 1)
     with pytest.raises(DataError, match="nobody has more than 25"):
         hold_out(X, 25)
-    with pytest.raises(ParameterError, match="n must lie"):
+    with pytest.raises(ParameterError, match="n must be a finite number, 1 or more"):
         hold_out(X, 0)
     held = hold_out(X, random_state=0)
     with pytest.raises(ParameterError, match="there are only 30"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from attriguard._checks import check_rng
-from attriguard.attacks.base import Progress
+from attriguard._progress import Progress
 from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier, Weights
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import batch_forward, batch_update

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import UNDISCLOSED, check_labels, check_matrix
+from attriguard._progress import Progress
 from attriguard.errors import NotFittedError, ParameterError
-
-Progress = Callable[[str, int], None]
 
 
 class Attack(ABC):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number, check_rng
+from attriguard._checks import check_count, check_rng
 from attriguard.attacks._network import NetworkAttack
 from attriguard.classifiers.network import ATTACKER_UNITS
 
@@ -39,7 +39,7 @@ class LowRank(NetworkAttack):
         from attriguard.attacks._factors import factorise
         from attriguard.attacks._soft import one_hot, train_soft
 
-        rank = min(int(check_number(self.rank, name="rank", low=1)), *X.shape)
+        rank = min(check_count(self.rank, name="rank"), *X.shape)
         network = self._new_network()
         self._report(f"factorising, rank {rank}", 0)
         self._V = factorise(X, rank, iterations=self.iterations, chance=check_rng(self.random_state))

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number
-from attriguard.classifiers.network import Progress, Weights
+from attriguard._checks import check_count
+from attriguard._progress import Progress
+from attriguard.classifiers.network import Weights
 from attriguard.classifiers.small import Recipe, small_proba, train_small
 from attriguard.errors import DataError, ParameterError
 
@@ -77,7 +78,7 @@ def fit_ensemble(
     progress: Progress | None = None,
 ) -> Ensemble:
     """Learn from codes 0 … m - 1, each of which occurs; the members differ by chance alone."""
-    number = int(check_number(members, name="members", low=1))
+    number = check_count(members, name="members")
     size = int(np.clip(X.shape[0] // BATCHES, SMALLEST_BATCH, Recipe().batch_size))
     weights = []
     for k in range(number):

@@ -54,12 +54,13 @@ class ModuleClassifier:
     @contextmanager
     def evaluating(self) -> Iterator[torch.nn.Module]:
         """The module without dropout and the like, for a moment."""
-        was = self.module.training
+        was = [(part, part.training) for part in self.module.modules()]  # parts may differ from the whole
         self.module.eval()
         try:
             yield self.module
         finally:
-            self.module.train(was)
+            for part, training in was:
+                part.training = training
 
     def dense(self, X: csr_array) -> torch.Tensor:
         import torch
@@ -94,7 +95,8 @@ def check_module(module: torch.nn.Module, X: csr_array, m: int) -> ModuleClassif
 
     classifier = ModuleClassifier(module, m)
     name, n_items = type(module).__name__, X.shape[1]
-    x = classifier.dense(X[:PROBES]).requires_grad_()
+    fullest = np.argsort(-np.diff(X.indptr), kind="stable")[:PROBES]  # an empty row may well have no gradient
+    x = classifier.dense(X[fullest]).requires_grad_()
     with classifier.evaluating():
         try:
             output = module(x)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from attriguard._checks import check_number
+from attriguard._progress import Progress
 from attriguard.classifiers.memory import check_fits
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.kernels.threads import over_users
@@ -24,8 +24,6 @@ ATTACKER_UNITS = 30_000
 BLOCK_ENTRIES = 2**23
 # Units a thread works on, at least.
 UNITS_A_RANGE = 2048
-
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
-from attriguard.classifiers.network import Progress, Weights
+from attriguard._progress import Progress
+from attriguard.classifiers.network import Weights
 from attriguard.kernels.threads import over_users
 
 # Weights that a thread changes at a time, at least.

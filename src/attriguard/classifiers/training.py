@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
+from attriguard._progress import Progress
 from attriguard.classifiers.checkpoint import (
     History,
     State,
@@ -28,7 +29,7 @@ from attriguard.classifiers.checkpoint import (
     write_checkpoint,
 )
 from attriguard.classifiers.memory import check_fits, training_bytes
-from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier, Progress, Weights
+from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier, Weights
 from attriguard.classifiers.torch_extra import load_torch
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import bag_forward, batch_forward, batch_update

@@ -222,10 +222,11 @@ def run_paper(
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import split_for_audit
     from attriguard.evaluation.engine import evaluate as run
-    from attriguard.goals import candidates_of
+    from attriguard.goals import candidates_of, follows_budget
 
     train, test = split_for_audit(data, seed)
-    with progress((1 + candidates_of(guard.goal, data.m, ladder[-1])) * len(wanted)) as advance:
+    planned = len(ladder) if follows_budget(guard) else 1
+    with progress((1 + candidates_of(guard.goal, data.m, ladder[-1])) * planned * len(wanted)) as advance:
         advance("the guard learns", 0)
         guard.fit(train.X, train.y)
         attacks = lineup(wanted, random_state=seed, hidden=hidden, guard=guard)

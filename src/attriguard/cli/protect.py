@@ -66,6 +66,7 @@ def protect(
     from attriguard.data.ratings import read_ratings
     from attriguard.data.release import align_items, refuse_attribute, write_release
     from attriguard.data.tables import check_output_suffix
+    from attriguard.goals import phase_one_steps
     from attriguard.storage import guard_metadata, load_guard
 
     check_output_suffix(output)
@@ -100,7 +101,7 @@ def protect(
         shown = ", ".join(str(name) for name in unknown[:5].tolist()) + (", …" if unknown.size > 5 else "")
         note(f"attriguard: warning: {unknown.size:,} items are unknown to the guard and stay untouched: {shown}")
     pattern = locked_pattern(one_by_one, data.users, loaded.items_, X.shape)
-    with progress(X.shape[0]) as advance:
+    with progress(phase_one_steps(loaded, X.shape[0])) as advance:
         made = loaded.plan(X, users=data.users, locked=pattern, progress=advance)
     released = made.release(seed, key=secret)
     if plan is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import UNDISCLOSED, check_labels, check_matrix, check_number, check_rng
+from attriguard._progress import Progress
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.plan import Plan
-
-Progress = Callable[[str, int], None]
 
 
 class Defense(ABC):

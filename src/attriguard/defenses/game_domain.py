@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import UNDISCLOSED, check_labels, check_matrix, check_number
+from attriguard._checks import UNDISCLOSED, check_count, check_labels, check_matrix
 from attriguard.defenses.game_size import MAX_VARIABLES, check_size
 from attriguard.errors import DataError, ParameterError
 from attriguard.plan import Plan
@@ -21,8 +21,8 @@ def grid_points(
 
     Refused where the program for ``n_values`` values of the attribute would have more than ``max_variables`` variables.
     """
-    n_items = int(check_number(n_items, name="n_items", low=1))
-    levels = int(check_number(levels, name="levels", low=1))
+    n_items = check_count(n_items, name="n_items")
+    levels = check_count(levels, name="levels")
     check_size((levels + 1) ** n_items, n_values, max_variables)
     return np.array(list(product(np.arange(levels + 1), repeat=n_items)), dtype=np.float32) / np.float32(levels)
 
@@ -30,7 +30,7 @@ def grid_points(
 def popular_items(X: csr_array, n_items: int) -> NDArray[np.int64]:
     """The columns with the most ratings, the most popular first."""
     X = check_matrix(X)
-    n_items = int(check_number(n_items, name="n_items", low=1, high=X.shape[1]))
+    n_items = check_count(n_items, name="n_items", high=X.shape[1])
     return np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")[:n_items]
 
 
@@ -39,7 +39,7 @@ def telling_items(X: csr_array, y: ArrayLike, n_items: int) -> NDArray[np.int64]
     from sklearn.feature_selection import chi2
 
     X = check_matrix(X)
-    n_items = int(check_number(n_items, name="n_items", low=1, high=X.shape[1]))
+    n_items = check_count(n_items, name="n_items", high=X.shape[1])
     _, codes = check_labels(y, X.shape[0])
     disclosed, rated = codes != UNDISCLOSED, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
     scores = np.full(X.shape[1], -1.0)  # an item that nobody rated has no score

@@ -17,7 +17,8 @@ from attriguard.plan import Plan
 
 
 class Guarded(Defense):
-    """The paper's defense; options as in `AttriGuard`. Its plan gives an evaluation the exact expectation."""
+    """The paper's defense; each option is the one of `AttriGuard` with its name. Its plan gives an evaluation the exact
+    expectation."""
 
     name = "AttriGuard"
     summary = "few changes that make a classifier infer what p says"
@@ -33,7 +34,9 @@ class Guarded(Defense):
         search: str = "margin",
         policy: str = "modify_add",
         target: Any = "train",
+        confidence: float | str | None = None,
         goal: str = "mislead",
+        split: float | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(scale=scale)
@@ -41,7 +44,9 @@ class Guarded(Defense):
         self.search = search
         self.policy = policy
         self.target = target
+        self.confidence = confidence
         self.goal = goal
+        self.split = split
         self.random_state = random_state
 
     def plan(self, X: csr_array, budget: float) -> Plan:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attriguard._progress import Progress
 from attriguard.attacks.base import Attack
 from attriguard.attacks.detector import Detector
 from attriguard.attacks.inversion import MechanismInversion
 from attriguard.attacks.retrained import Retrained
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.cache import Cache
-from attriguard.evaluation.engine import Progress, evaluate
+from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.protocol import Groups
 
 

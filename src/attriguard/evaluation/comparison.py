@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_labels, check_matrix, check_number
+from attriguard._checks import check_count, check_labels, check_matrix
+from attriguard._progress import Progress
 from attriguard.attacks.base import Attack
 from attriguard.defenses.base import Defense, fingerprint
 from attriguard.errors import ParameterError
@@ -22,7 +23,6 @@ from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.engine import (
     Job,
-    Progress,
     check_training,
     check_truth,
     exact_curve,
@@ -131,7 +131,7 @@ def compare(
     if twice:
         raise ParameterError(f"{twice[0]} was named twice; compare it with itself by its strengths")
     X, truth = check_matrix(X), check_truth(y, X.shape[0])
-    number = int(check_number(draws, name="draws", low=1))
+    number = check_count(draws, name="draws")
     ladders = [
         _ladder(defense, (strengths or {}).get(defense.name, defense.ladder_for(X.shape[1]))) for defense in defenses
     ]

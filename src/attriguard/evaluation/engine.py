@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import UNDISCLOSED, check_labels, check_matrix, check_number, check_rng
+from attriguard._checks import UNDISCLOSED, check_count, check_labels, check_matrix, check_rng
+from attriguard._progress import Progress
 from attriguard.attacks.base import Attack
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.evaluation.accuracy import Curve, check_budgets
@@ -22,7 +23,6 @@ from attriguard.evaluation.cache import Cache, key_of
 from attriguard.plan import Plan
 from attriguard.utility.norms import norms
 
-Progress = Callable[[str, int], None]
 FEWEST_PER_VALUE = 2
 # Quantile of the normal distribution that a 95 % interval needs.
 Z95 = 1.96
@@ -71,7 +71,7 @@ def evaluate(
     try:
         if isinstance(protection, Plan):
             return [exact_curve(job, protection, attack) for attack in attacks]
-        number = int(check_number(draws, name="draws", low=1))
+        number = check_count(draws, name="draws")
         seeds = seeds_of(random_state, len(ladder), number)
         return [sampled_curve(job, protection, rows, attack, seeds) for attack in attacks]
     finally:

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.base import clone
 
+from attriguard._progress import Progress
 from attriguard.attacks.base import Attack
 from attriguard.evaluation.aware import Aware, evaluate_aware
 from attriguard.evaluation.cache import Cache
-from attriguard.evaluation.engine import Progress
 from attriguard.evaluation.protocol import Groups
 from attriguard.goals import BOTH, GOALS
 from attriguard.guard import AttriGuard

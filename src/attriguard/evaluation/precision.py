@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number
+from attriguard._checks import check_count
+from attriguard._progress import Progress
 from attriguard.defenses.base import Defense
 from attriguard.errors import ParameterError
 from attriguard.evaluation.cache import Cache, key_of
 from attriguard.evaluation.comparison import Tradeoff
-from attriguard.evaluation.engine import Progress
 from attriguard.utility.recommendation import NS, RecommendationTest, relative_loss
 from attriguard.utility.recommenders import Recommender
 
@@ -88,7 +88,7 @@ def precision_losses(
     """
     report = progress or (lambda what, steps: None)
     runs: dict[str, list[dict[str, NDArray[np.float64]]]] = {defense.name: [] for defense in defenses}
-    for each in range(int(check_number(holdouts, name="holdouts", low=1))):
+    for each in range(check_count(holdouts, name="holdouts")):
         trial = Trial(X, protected, recommender, ns, seed + each, cache)
         for defense in defenses:
             report(f"{recommender.name} after {defense.name}", 0)
@@ -132,7 +132,7 @@ class Trial:
         if self.cache is not None:
             key = key_of(
                 "precision", learner.name, vars(learner), self.X, np.asarray(self.protected), tuple(self.ns), self.seed,
-                defense, strength,
+                defense, strength, np.asarray(truth) if defense.needs_truth else None,
             )  # fmt: skip
         stored = None if key is None or self.cache is None else self.cache.load(key)
         if stored is not None:

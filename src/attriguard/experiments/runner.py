@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attriguard._progress import Progress
 from attriguard.data.files import written_beside
 from attriguard.errors import MissingExtraError
 from attriguard.experiments import get, names
@@ -19,8 +20,6 @@ from attriguard.experiments.workspace import Workspace
 DONE, STARTED, NOT_STARTED = "done", "partly", "not started"
 # Steps of a progress bar for a second of effort.
 A_SECOND = 100
-
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)

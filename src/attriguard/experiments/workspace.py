@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_choice
+from attriguard._progress import Progress
 from attriguard.attacks import lineup
 from attriguard.attacks.base import Attack
 from attriguard.classifiers.base import Classifier, infer
@@ -47,8 +48,6 @@ MAXITER, GREEDY = 50, ("panda", "margin")
 BLOCKS = {LR_D: 4096, NN_D: 64}
 SLOW = ("cw", "exact")  # a user a file
 HUGE = ("fgsm",)  # noise in most entries
-
-Progress = Callable[[str, int], None]
 
 
 class Workspace:

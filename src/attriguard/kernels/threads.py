@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from attriguard._checks import check_count
+
 Result = TypeVar("Result")
 
 # Users in one call of a kernel: enough to forget the call's cost, few enough to keep buffers small.
@@ -21,9 +23,9 @@ CHUNKS_A_THREAD = 4
 
 def n_threads() -> int:
     """The cores this process may use; ``ATTRIGUARD_THREADS`` overrides."""
-    asked = os.environ.get("ATTRIGUARD_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    asked = os.environ.get("ATTRIGUARD_THREADS")
+    if asked:
+        return check_count(asked, name="ATTRIGUARD_THREADS")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -38,7 +38,8 @@ def solve_mechanism(p: ArrayLike, cost: ArrayLike, budget: ArrayLike) -> NDArray
 
 def unaffordable(cost: NDArray[np.float64], budget: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which users' cheapest value costs more than the budget (or has no value within reach)."""
-    return cost.min(axis=1) > budget
+    cheapest = cost.min(axis=1)
+    return ~np.isfinite(cheapest) | (cheapest > budget)
 
 
 def check_costs(cost: ArrayLike, m: int) -> NDArray[np.float64]:

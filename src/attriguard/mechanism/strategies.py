@@ -9,8 +9,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard._progress import Progress
 from attriguard.errors import ParameterError
-from attriguard.mechanism.solver import solve_mechanism, unaffordable
+from attriguard.mechanism.solver import solve_mechanism
 from attriguard.noise.edits import Edits
 
 # Budgets whose candidates are remembered: a ladder is climbed again for every attacker.
@@ -26,31 +27,18 @@ class Mechanism(Protocol):
     def target(self) -> NDArray[np.float64] | None:
         """p over the candidates; None where the mechanism has none."""
 
-    def solve(
-        self, edits: Edits, inferred: NDArray[np.int64], budget: NDArray[np.float64]
-    ) -> tuple[Edits, NDArray[np.float64]]: ...
+    def solve(self, edits: Edits, budget: NDArray[np.float64]) -> tuple[Edits, NDArray[np.float64]]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """The paper's: the distribution closest to p within the budget (equation 3).
-
-    With a confidence κ even the value that C infers now can cost noise. Where a user cannot afford any value, that one
-    goes without noise, so that the budget always holds.
-    """
+    """The paper's: the distribution closest to p within the budget (equation 3)."""
 
     searches_again: ClassVar[bool] = False
     target: NDArray[np.float64]
 
-    def solve(
-        self, edits: Edits, inferred: NDArray[np.int64], budget: NDArray[np.float64]
-    ) -> tuple[Edits, NDArray[np.float64]]:
-        costs = np.where(edits.success, edits.cost, np.inf)
-        short = np.flatnonzero(unaffordable(costs, budget))
-        if short.size:
-            edits = edits.cleared(short, inferred[short])
-            costs[short, inferred[short]] = 0.0
-        return edits, solve_mechanism(self.target, costs, budget)
+    def solve(self, edits: Edits, budget: NDArray[np.float64]) -> tuple[Edits, NDArray[np.float64]]:
+        return edits, solve_mechanism(self.target, edits.costs_in_reach, budget)
 
 
 @dataclass(frozen=True)
@@ -67,9 +55,7 @@ class Counts:
     def target(self) -> None:
         return None
 
-    def solve(
-        self, edits: Edits, inferred: NDArray[np.int64], budget: NDArray[np.float64]
-    ) -> tuple[Edits, NDArray[np.float64]]:
+    def solve(self, edits: Edits, budget: NDArray[np.float64]) -> tuple[Edits, NDArray[np.float64]]:
         # Who ran out of changes before the last candidate has all there are, and can have any budget.
         if (budget[edits.success[:, -1]] > self.most).any():
             raise ParameterError(
@@ -93,24 +79,22 @@ class Counts:
 class PerBudget:
     """The paper's M* where the candidates belong to the budget: another one has others, which ``find`` searches.
 
-    So it is where part of the budget takes ratings away first, and where the lead grows with what the budget leaves.
+    So it is where part of the budget takes ratings away first, and where a lead is asked for that must be affordable.
     """
 
     searches_again: ClassVar[bool] = True
     target: NDArray[np.float64]
-    find: Callable[[NDArray[np.float64]], Edits]
+    find: Callable[[NDArray[np.float64], Progress | None], Edits]
     _made: dict[bytes, Edits] = field(default_factory=dict, init=False)
 
-    def edits(self, budget: NDArray[np.float64]) -> Edits:
+    def edits(self, budget: NDArray[np.float64], progress: Progress | None = None) -> Edits:
         """Phase I for these budgets; what was found is remembered."""
         key = budget.tobytes()
         if key not in self._made:
             if len(self._made) >= REMEMBERED:
                 self._made.pop(next(iter(self._made)))
-            self._made[key] = self.find(budget)
+            self._made[key] = self.find(budget, progress)
         return self._made[key]
 
-    def solve(
-        self, edits: Edits, inferred: NDArray[np.int64], budget: NDArray[np.float64]
-    ) -> tuple[Edits, NDArray[np.float64]]:
-        return Divergence(self.target).solve(self.edits(budget), inferred, budget)
+    def solve(self, edits: Edits, budget: NDArray[np.float64]) -> tuple[Edits, NDArray[np.float64]]:
+        return Divergence(self.target).solve(self.edits(budget), budget)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from attriguard._checks import check_choice, check_matrix, check_number
+from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier
 from attriguard.errors import ParameterError
 from attriguard.noise.edits import Edits
 from attriguard.noise.policy import Policy
 
 COSTS = ("l0", "l2")
-Progress = Callable[[str, int], None]
 # What `Rules.upper` says of an item that nobody's data may change.
 LOCKED = -1.0
 # What `Rules.max_steps` says where maxiter is None.
@@ -76,6 +75,7 @@ class NoiseSearch(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     revision: ClassVar[int] = 1  # raise it when it finds other noise: what was kept is then not used any more
+    linear_only: ClassVar[bool] = False
     takes_steps: ClassVar[bool] = True  # has a use for Algorithm 1's step and maxiter
 
     def check_rules(self, rules: Rules) -> None:
@@ -126,7 +126,7 @@ def check_locked(locked: Any, X: csr_array) -> csr_array:
     if locked is None:
         nothing = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.int32)
         return csr_array((*nothing, np.zeros(X.shape[0] + 1, dtype=np.int32)), shape=X.shape)
-    pattern = check_matrix(locked, name="locked", n_items=X.shape[1])
+    pattern = check_matrix(locked != 0 if issparse(locked) else locked, name="locked", n_items=X.shape[1])
     if pattern.shape != X.shape:
         raise ParameterError(f"locked must have the shape of X, {X.shape}, got {pattern.shape}")
     return pattern

@@ -1,7 +1,8 @@
 """Confidence κ: how far the value shall lead before the search is content.
 
 Once the budget exceeds Σ p_i·cost_i, Phase II leaves the rest of it unused. ``"auto"`` spends it on transferability:
-every user gets the largest κ of a ladder whose expected cost still fits.
+every user gets the largest κ of a ladder whose expected cost still fits. A κ that was asked for can make even the value
+that C infers now cost noise; who cannot afford any value then goes without a lead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attriguard._checks import check_number
 from attriguard.errors import ParameterError
+from attriguard.mechanism.solver import unaffordable
 from attriguard.noise.edits import Edits
 
 AUTO = "auto"
@@ -28,6 +30,13 @@ def check_confidence(confidence: Any) -> float | None:
             raise ParameterError(f"confidence must be a number, 0 or more, or {AUTO!r}, got {confidence!r}")
         return None
     return check_number(confidence, name="confidence", low=0.0)
+
+
+def affordable_noise(find: Callable[[ArrayLike], Edits], kappa: float, budget: NDArray[np.float64]) -> Edits:
+    """Noise that leads by κ; for users whose cheapest would exceed their budget, noise without a lead."""
+    edits = find(kappa)
+    short = unaffordable(edits.costs_in_reach, budget)
+    return find(np.where(short, 0.0, kappa)) if short.any() else edits
 
 
 def fitting_confidence(

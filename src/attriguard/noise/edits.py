@@ -38,6 +38,11 @@ class Edits:
     def m(self) -> int:
         return self.success.shape[1]
 
+    @property
+    def costs_in_reach(self) -> NDArray[np.float64]:
+        """The costs, infinite where a value was not reached."""
+        return np.where(self.success, self.cost, np.inf)
+
     def of(self, user: int, value: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Items and their new values for one user and one value."""
         pair = user * self.m + value
@@ -84,7 +89,7 @@ class Edits:
     def joined(cls, parts: Sequence[Edits]) -> Edits:
         """The edits of consecutive blocks of users as one; at least one block."""
         lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-        bounds = [part.bound for part in parts if part.bound is not None]
+        bounds = [part.bound for part in parts if part.bound is not None]  # kept where every part has one
         return cls(
             indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             items=np.concatenate([part.items for part in parts]),
@@ -92,24 +97,5 @@ class Edits:
             cost=np.concatenate([part.cost for part in parts]),
             success=np.concatenate([part.success for part in parts]),
             extended=np.concatenate([part.extended for part in parts]),
-            bound=np.concatenate(bounds) if bounds else None,
-        )
-
-    def cleared(self, users: NDArray[np.int64], values: NDArray[np.int64]) -> Edits:
-        """The same, but with no noise at all for these pairs (which count as reached)."""
-        gone = np.zeros(self.success.size, dtype=np.bool_)
-        gone[users * self.m + values] = True
-        lengths = np.diff(self.indptr)
-        keep = ~np.repeat(gone, lengths)
-        lengths[gone] = 0
-        mask = gone.reshape(self.success.shape)
-        return replace(
-            self,
-            indptr=np.concatenate([[0], np.cumsum(lengths)]),
-            items=self.items[keep],
-            values=self.values[keep],
-            cost=np.where(mask, 0.0, self.cost),
-            success=self.success | mask,
-            extended=self.extended & ~mask,
-            bound=None if self.bound is None else np.where(mask, 0.0, self.bound),
+            bound=np.concatenate(bounds) if len(bounds) == len(parts) else None,
         )

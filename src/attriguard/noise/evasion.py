@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier
 from attriguard.errors import ParameterError
-from attriguard.noise.base import NoiseSearch, Progress, Rules
+from attriguard.noise.base import NoiseSearch, Rules
 from attriguard.noise.edits import Edits
 from attriguard.noise.jacobian import Outputs, Rows, outputs_of
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
+from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.noise.base import NoiseSearch, Progress, Rules
+from attriguard.noise.base import NoiseSearch, Rules
 from attriguard.noise.edits import Edits
 from attriguard.noise.greedy import Margin
 from attriguard.noise.policy import POLICIES
@@ -62,6 +63,7 @@ class Exact(NoiseSearch):
     name = "exact"
     summary = "the provably smallest noise (mixed-integer program; slow)"
     revision = 2
+    linear_only = True
     takes_steps = False
 
     def __init__(self, time_limit: float = 60.0) -> None:

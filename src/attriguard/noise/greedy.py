@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier, linear_parts
 from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import NoiseSearch, Progress, Rules
+from attriguard.noise.base import NoiseSearch, Rules
 from attriguard.noise.candidates import classifier_candidates
 from attriguard.noise.edits import Edits, rows_of
 from attriguard.noise.pairs import Engine, search_pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ def item_columns(wanted: Iterable[Any], n_items: int, items: NDArray[Any] | None
     """Columns of items named by id (where ids are known; 7 and "7" are the same item) or by column number."""
     if isinstance(wanted, (str, bytes)):
         raise ParameterError(f"{name} must be a list of items, got the text {wanted!r}")
+    # The same parameter is read by fit and again by every plan: what can be read only once would be empty then.
+    if not isinstance(wanted, Iterable) or isinstance(wanted, Iterator):
+        raise ParameterError(f"{name} must be a list of items, got {type(wanted).__name__}")
     names = list(wanted)
     if items is None:
         if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and 0 <= n < n_items for n in names):

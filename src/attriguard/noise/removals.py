@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._progress import Progress
 from attriguard.classifiers.ensemble import Ensemble
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import Progress, Rules, check_locked
+from attriguard.noise.base import Rules, check_locked
 from attriguard.noise.edits import Edits
 
 # Items that are tried for an addition, at most: those that pull most to each value.

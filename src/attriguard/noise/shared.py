@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._progress import Progress
 from attriguard.classifiers.ensemble import Ensemble
-from attriguard.noise.base import Progress, Rules, check_locked
+from attriguard.noise.base import Rules, check_locked
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import Sequences, find_sequences
 
@@ -21,24 +22,24 @@ class Both:
     """Candidates of the goal "both": what is taken away from a user, together with the noise for value i."""
 
     ensemble: Ensemble
-    noise: Callable[[csr_array, csr_array, NDArray[np.float64]], Edits]  # of rows, what is locked, what is left
+    # Of rows, what is locked, and what is left of the budget.
+    noise: Callable[[csr_array, csr_array, NDArray[np.float64], Progress | None], Edits]
     X: csr_array
     rules: Rules
     split: float
     cost: str
     locked: Any = None
-    progress: Progress | None = None
 
-    def find(self, budget: NDArray[np.float64]) -> Edits:
+    def find(self, budget: NDArray[np.float64], progress: Progress | None = None) -> Edits:
         """Phase I for these budgets, on rows that have lost what tells most."""
         fixed, counts = check_locked(self.locked, self.X), self.counts(budget)
         found = find_sequences(
-            self.ensemble, self.X, self.rules, int(counts.max(initial=0)), locked=fixed, progress=self.progress
+            self.ensemble, self.X, self.rules, int(counts.max(initial=0)), locked=fixed, progress=progress
         )
         counts = np.minimum(counts, found.found)
         rows = found.prefixes().apply(self.X, counts)
         # What was taken away stays away.
-        noise = self.noise(rows, _with_changed(fixed, found, counts), budget - counts)
+        noise = self.noise(rows, _with_changed(fixed, found, counts), budget - counts, progress)
         return joined(noise, found, counts).with_cost(self.cost, self.X)
 
     def counts(self, budget: NDArray[np.float64]) -> NDArray[np.int64]:

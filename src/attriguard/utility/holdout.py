@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_matrix, check_number, check_rng
+from attriguard._checks import check_count, check_matrix, check_rng
 from attriguard.errors import DataError
 
 # As in the paper.
@@ -33,7 +33,7 @@ class HeldOut:
 
 def hold_out(X: csr_array, n: int = HELD_OUT, random_state: int | np.random.Generator | None = None) -> HeldOut:
     """Take ``n`` rated items, drawn at random, from every user who has more than that."""
-    X, n = check_matrix(X), int(check_number(n, name="n", low=1))
+    X, n = check_matrix(X), check_count(n, name="n")
     lengths = np.diff(X.indptr)
     users = np.flatnonzero(lengths > n)
     if not users.size:

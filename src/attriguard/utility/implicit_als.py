@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from attriguard._checks import check_number
+from attriguard._checks import check_count, check_number
 from attriguard.kernels.threads import n_threads
 from attriguard.utility.ranking import Factors
 from attriguard.utility.recommenders import Recommender, load_extra
@@ -43,7 +43,7 @@ class ImplicitALS(Recommender):
             model = als.AlternatingLeastSquares(
                 factors=rank,
                 regularization=check_number(self.regularization, name="regularization", low=0.0),
-                iterations=int(check_number(self.iterations, name="iterations", low=1)),
+                iterations=check_count(self.iterations, name="iterations"),
                 num_threads=n_threads(),
                 random_state=chance,
             )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number
+from attriguard._checks import check_count
 
 # Scores held at a time: 64 MB.
 SCORES_A_BLOCK = 2**24
@@ -39,7 +39,7 @@ def top_items(
     each time.
     """
     n_items = factors.items.shape[0]
-    n = int(check_number(n, name="the number of items to recommend", low=1, high=n_items))
+    n = check_count(n, name="the number of items to recommend", high=n_items)
     block = block or max(1, SCORES_A_BLOCK // n_items)
     best = np.empty((rows.size, n), dtype=np.int64)
     for start in range(0, rows.size, block):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_choice, check_matrix, check_number, check_rng
+from attriguard._checks import check_choice, check_count, check_matrix, check_rng
 from attriguard.errors import DataError, MissingExtraError
 from attriguard.utility.ranking import Factors
 
@@ -37,7 +37,7 @@ class Recommender(ABC):
         X = check_matrix(X)
         if not X.nnz:
             raise DataError("a recommender learns from ratings, but X has none")
-        rank = int(check_number(self.rank, name="rank", low=1))
+        rank = check_count(self.rank, name="rank")
         return self._fit(X, rank, check_rng(self.random_state))
 
     @abstractmethod

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number
+from attriguard._checks import check_count, check_number
 from attriguard.utility.ranking import Factors
 from attriguard.utility.recommenders import Recommender, load_extra
 
@@ -50,7 +50,7 @@ class SurpriseSVD(Recommender):
     def learn(self, X: csr_array, rank: int, chance: np.random.Generator) -> Any:
         """Surprise's own model; its users and items are the rows and columns of X."""
         surprise = load_extra("surprise")
-        epochs = int(check_number(self.epochs, name="epochs", low=1))
+        epochs = check_count(self.epochs, name="epochs")
         top = check_number(self.top, name="top", low=0.0, open_low=True)
         model = surprise.SVD(n_factors=rank, n_epochs=epochs, random_state=int(chance.integers(2**31)))
         model.fit(_trainset(surprise, X, top))
