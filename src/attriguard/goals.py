@@ -101,6 +101,8 @@ def learn(
     goal, ensemble, split = guard.goal, None, float(guard.goal == CONCEAL)
     if goal == CONCEAL and checkpoint is not None:
         raise ParameterError("a guard that conceals learns small networks, which need no checkpoint")
+    if isinstance(guard.classifier, str):
+        check_classifier(guard.classifier)
     if goal != CONCEAL:
         check_classifier(guard.classifier, checkpoint, linear_only=get_search(guard.search).linear_only)
     if goal != MISLEAD:

@@ -71,6 +71,7 @@ def test_figure_5_needs_the_largest_budget_and_all_others():
     mixed_up = falling(0.1)
     mixed_up[3] += 0.2
     assert verdict(mixed_up, falling(0.11)) == PARTLY
+    assert verdict(falling(0.1), [a + 0.01 for a in falling(0.1)]) == PARTLY  # no more at large budgets
 
 
 def test_figure_6_and_the_published_numbers():
@@ -86,7 +87,8 @@ def test_figure_6_and_the_published_numbers():
 
 
 @pytest.mark.parametrize(
-    ("none", "everybody", "verdict"), [(0.14, 0.10, HOLDS), (0.14, 0.20, PARTLY), (0.24, 0.10, FAILS)]
+    ("none", "everybody", "verdict"),
+    [(0.14, 0.10, HOLDS), (0.14, 0.20, PARTLY), (0.20, 0.20, PARTLY), (0.149, 0.05, FAILS), (0.24, 0.10, FAILS)],
 )
 def test_figure_7(none, everybody, verdict):
     assert get("figure-7").verdict({"overlaps": [0.0, 0.5, 1.0], "accuracy": [none, 0.12, everybody]}) == verdict
@@ -101,7 +103,9 @@ def test_figure_8_wants_the_order_of_the_policies():
 
     assert verdict(0.1, 0.2, 0.3) == HOLDS
     assert verdict(0.2, 0.1, 0.3) == PARTLY
+    assert verdict(0.1, 0.1, 0.3) == PARTLY  # alike is not better
     assert verdict(0.3, 0.2, 0.1) == FAILS
+    assert verdict(0.1, 0.1, 0.1) == FAILS
 
 
 def test_figure_9_looks_for_a_rival_with_less_noise():
@@ -115,6 +119,99 @@ def test_figure_9_looks_for_a_rival_with_less_noise():
     assert get("figure-9").verdict(numbers) == PARTLY
     numbers["rivals_need"]["BlurMe"] = [1.5, 1.9, 8.0]
     assert get("figure-9").verdict(numbers) == FAILS
+
+
+def attacks_at(**low):
+    """Curves that fall to these; the others to 0.2."""
+    names = ("LR-A", "RF-A", "NN-A", "AT-A", "DD-A", "RC-A", "LRA-A", "MLP-A")
+    found = {name: curve(falling(low.get(name.replace("-", ""), 0.2))) for name in names}
+    return {"users": 1, "curves": found | {"BA-A": curve([0.1] * len(BUDGETS), before=0.1)}}
+
+
+def test_figure_4():
+    steep = [0.4, 0.3, 0.2, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05]
+    numbers = attacks_at(LRAA=0.3, RFA=0.35)
+    numbers["curves"]["LR-A"]["accuracy"] = steep
+    assert get("figure-4").verdict(numbers) == FAILS  # LR-A alone is near guessing
+    numbers["curves"]["RC-A"]["accuracy"] = [a + 0.01 for a in steep]
+    assert get("figure-4").verdict(numbers) == HOLDS
+    for name, low in (("AT-A", 0.3), ("DD-A", 0.29), ("MLP-A", 0.39), ("RC-A", 0.39)):
+        worse = copy.deepcopy(numbers)
+        worse["curves"][name] = curve(falling(low))
+        wanted = {"MLP-A": HOLDS, "RC-A": FAILS}.get(name, PARTLY)  # MLP-A is not the paper's
+        assert get("figure-4").verdict(worse) == wanted, name
+
+
+def searches(**changed):
+    entry = {"users": 9, "success": 1.0, "proven": None, "seconds": 1.0}
+    found = {
+        d: {
+            "fgsm": dict(entry),
+            "jsma": dict(entry),
+            "panda": dict(entry),
+            "cw": entry | {"success": 0.7, "seconds": 500.0},
+        }
+        for d in ("LR-D", "NN-D")
+    }
+    for where, new in changed.items():
+        search, defender = where.split("_")
+        found[f"{defender}-D"][search] |= new
+    return {"searches": found}
+
+
+def test_table_2():
+    assert get("table-2").verdict(searches()) == HOLDS
+    assert get("table-2").verdict(searches(cw_LR={"success": 0.99})) == PARTLY
+    assert get("table-2").verdict(searches(panda_NN={"seconds": 1.5})) == PARTLY
+    missed = searches(panda_NN={"success": 0.96}, fgsm_NN={"success": 0.5})
+    assert get("table-2").verdict(missed) == FAILS
+    (core, *_) = get("table-2").checks(missed)
+    assert core.found == "FGSM NN-D 50.0%, PANDA NN-D 96.0%"  # each of them, not the worst alone
+
+
+def test_figure_10_knows_chance():
+    def numbers(rival):
+        def entry(each):
+            mean = [float(np.mean(each))]
+            return {
+                "all": mean,
+                "protected": mean,
+                "before": [0.1],
+                "each": {"all": list(each), "protected": list(each)},
+            }
+
+        ours = (0.010, 0.012, 0.011)
+        return {"ns": [1], "users": 1, "losses": {"SVD": {"AttriGuard": entry(ours), "BlurMe": entry(rival)}}}
+
+    assert get("figure-10").verdict(numbers((0.020, 0.022, 0.021))) == HOLDS
+    assert get("figure-10").verdict(numbers((0.012, 0.008, 0.012))) == PARTLY  # less, but not by more than chance
+    assert get("figure-10").verdict(numbers((0.001, 0.003, 0.002))) == FAILS
+
+
+def test_the_appendix_looks_at_programs_that_were_solved():
+    def numbers(growth, slower):
+        costs = [{"items": k, "variables": growth**k, "seconds": slower**k} for k in range(1, 7)]
+        return {"levels": 1, "costs": costs, "papers_variables_digits": 156, "compared": []}
+
+    assert get("appendix").verdict(numbers(4.0, 3.0)) == HOLDS
+    assert get("appendix").verdict(numbers(4.0, 1.5)) == PARTLY
+    assert get("appendix").verdict(numbers(1.1, 3.0)) == FAILS
+
+
+def test_who_knows_is_compared_with_himself():
+    def numbers(**accuracy):
+        def curves(kind, names):
+            return [{"attack": name, "accuracy": [accuracy[kind][k]]} for k, name in enumerate(names)]
+
+        return {
+            "budgets": [4.0],
+            "unaware": curves("unaware", ["LR-A", "MLP-A"]),
+            "aware": curves("aware", ["LR-A retrained", "MLP-A retrained", "mechanism inversion with LR-A"]),
+        }
+
+    assert get("beyond-aware").verdict(numbers(unaware=(0.3, 0.36), aware=(0.32, 0.37, 0.31))) == HOLDS
+    assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.38, 0.37, 0.10))) == FAILS
+    assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.10, 0.36, 0.34))) == FAILS
 
 
 def test_overlapping_halves(tiny_twin):

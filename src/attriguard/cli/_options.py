@@ -66,7 +66,9 @@ Target = Annotated[str, typer.Option(help="What attackers shall be left with: tr
 Confidence = Annotated[
     str | None, typer.Option(help="How far a value shall lead: a number, or auto. [default: 0; for --goal both auto]")
 ]
-Seed = Annotated[int | None, typer.Option(help="Repeat the same run; without it, chance is the operating system's.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Repeat the same run; without it, chance is the operating system's.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
 
 
@@ -107,6 +109,10 @@ def scale_of(text: str | None) -> RatingScale | None:
     return RatingScale(*numbers)
 
 
+# What the choices about tables are where nothing is said.
+TABLE_DEFAULT = "error"
+
+
 def load_data(
     ratings: Path | None, dataset: str | None, attribute: list[str] | None, *, scale: str | None, **table: Any
 ) -> PublicData:
@@ -115,6 +121,10 @@ def load_data(
     if dataset is not None:
         if ratings is not None:
             raise ParameterError("give either RATINGS or --dataset, not both")
+        told = {"scale": scale, **table}
+        useless = [f"--{name}" for name, value in told.items() if value not in (None, False, TABLE_DEFAULT)]
+        if useless:
+            raise ParameterError(f"{', '.join(useless)}: for tables of your own; a named data set is known as it is")
         from attriguard.data.datasets import load_dataset
 
         return load_dataset(dataset, attribute=wanted)

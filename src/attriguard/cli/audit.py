@@ -51,10 +51,15 @@ def audit(
     """
     from attriguard.attacks import lineup
     from attriguard.cli._audit import present, run_audit
+    from attriguard.data.files import check_outputs
+    from attriguard.evaluation.accuracy import check_budgets
     from attriguard.goals import check_goal
     from attriguard.guard import AttriGuard
 
-    ladder = numbers_of(budgets)
+    check_outputs(output, read=[ratings, attributes])
+    ladder = check_budgets(numbers_of(budgets))
+    if all_goals and not ladder[-1]:
+        raise ParameterError("--all-goals needs a budget above 0")
     names = attacks.split(",")
     if "AT-A" in (name.strip() for name in (*names, knowing)):
         raise ParameterError("AT-A adapts to one guard; attriguard evaluate shows it")

@@ -28,7 +28,9 @@ def bench(
     phase1, phase2 and searches compare with ART and cvxpy, which the extra 'bench' installs.
     """
     from attriguard.cli._shell import console, emit_json, progress, write_json
+    from attriguard.data.files import check_outputs
 
+    check_outputs(output)
     names = [_check(name.strip()) for name in only.split(",")]
     figures: list[Figure] = []
     with progress(len(names)) as advance:

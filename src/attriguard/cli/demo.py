@@ -15,7 +15,7 @@ BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0)
 
 def demo(
     output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-demo.html"),
-    seed: Annotated[int, typer.Option(help="Seeds the forest; the data is always the same.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seeds the forest; the data is always the same.")] = 0,
     as_json: o.AsJson = False,
 ) -> None:
     """Learn, attack, protect, attack again: the whole job on a synthetic data set, and an HTML page about it.
@@ -25,8 +25,10 @@ def demo(
     from attriguard.attacks import get
     from attriguard.cli._audit import present, run_audit
     from attriguard.data.datasets import load_dataset
+    from attriguard.data.files import check_outputs
     from attriguard.guard import AttriGuard
 
+    check_outputs(output)
     data = load_dataset("twin")
     result = run_audit(
         data,

@@ -97,7 +97,7 @@ def evaluate(
     work: Annotated[
         Path | None, typer.Option(help="A folder for what was learnt, to go on from; the user's cache otherwise.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 0,
     user: o.User = None,
     item: o.Item = None,
     rating: o.Rating = None,
@@ -115,7 +115,7 @@ def evaluate(
     """
     from attriguard.attacks import lineup, names
     from attriguard.cli.audit import numbers_of
-    from attriguard.data.files import make_folder
+    from attriguard.data.files import check_outputs
     from attriguard.evaluation.accuracy import check_budgets
     from attriguard.goals import check_goal
     from attriguard.guard import AttriGuard
@@ -130,9 +130,10 @@ def evaluate(
         raise ParameterError("--strengths, --recommender and --at compare defenses; name those with --defenses")
     if at is not None and recommender is None:
         raise ParameterError("--at says where a recommender is compared; name it with --recommender")
+    if not attacks.strip():
+        raise ParameterError("--attacks names the attackers, or all of them: all")
     ladder = check_budgets(numbers_of(budgets))
-    if output is not None:
-        make_folder(output.parent)
+    check_outputs(output, plot, read=[ratings, attributes])
     named = [] if attacks.strip() == "all" else names_of(attacks)
     retrain, undo = (lineup(names_of(text), random_state=seed, hidden=hidden) for text in (retrained, inversion))
     data = o.load_data(

@@ -49,12 +49,17 @@ def fit(
     when protecting. The training of a network that was interrupted goes on when the same command is given again.
     """
     from attriguard.cli._shell import console, emit_json
+    from attriguard.data.files import check_outputs
     from attriguard.goals import BOTH, CONCEAL, check_goal
     from attriguard.guard import AttriGuard
     from attriguard.storage import save_guard
 
+    check_outputs(output, read=[ratings, attributes])
     if split is not None and goal != BOTH:
         raise ParameterError("--split shares the budget between two goals; use it with --goal both")
+    if goal == CONCEAL:
+        refuse_useless(classifier=classifier != "lr", search=search != "margin", target=target != "train",
+                       confidence=confidence is not None)  # fmt: skip
     learner = o.classifier_of(classifier, hidden=hidden, epochs=epochs, seed=seed)
     data = o.load_data(
         ratings, dataset, attribute, attributes=attributes, user=user, item=item, rating=rating, like=like, scale=scale,
@@ -92,6 +97,16 @@ def fit(
         f"{result['items']:,} items and {result['ratings']:,} ratings\nwrote {output}",
         soft_wrap=True,
     )
+
+
+def refuse_useless(**given: bool) -> None:
+    """Options of misleading, for a guard that only conceals."""
+    useless = [f"--{name}" for name, is_given in given.items() if is_given]
+    if useless:
+        raise ParameterError(
+            f"{', '.join(useless)} {'is' if len(useless) == 1 else 'are'} for guards that mislead; leave out with "
+            "--goal conceal, or use --goal both"
+        )
 
 
 @contextmanager

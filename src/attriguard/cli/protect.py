@@ -63,6 +63,7 @@ def protect(
     import numpy as np
 
     from attriguard.cli._shell import console, emit_json, note, progress
+    from attriguard.data.files import check_outputs
     from attriguard.data.ratings import read_ratings
     from attriguard.data.release import align_items, refuse_attribute, write_release
     from attriguard.data.tables import check_output_suffix
@@ -70,6 +71,7 @@ def protect(
     from attriguard.storage import guard_metadata, load_guard
 
     check_output_suffix(output)
+    check_outputs(output, plan, read=[ratings, guard, locked, additions])
     secret = read_key(key)
     loaded = load_guard(guard)
     if loaded.items_ is None:
@@ -100,7 +102,12 @@ def protect(
     if unknown.size:
         shown = ", ".join(str(name) for name in unknown[:5].tolist()) + (", …" if unknown.size > 5 else "")
         note(f"attriguard: warning: {unknown.size:,} items are unknown to the guard and stay untouched: {shown}")
-    pattern = locked_pattern(one_by_one, data.users, loaded.items_, X.shape)
+    pattern, missed = locked_pattern(one_by_one, data.users, loaded.items_, X.shape)
+    if missed:
+        note(
+            f"attriguard: warning: {len(missed):,} of {len(one_by_one):,} locked pairs name a user or an item that is "
+            f"not there, the first is {missed[0][0]}, {missed[0][1]}"
+        )
     with progress(phase_one_steps(loaded, X.shape[0])) as advance:
         made = loaded.plan(X, users=data.users, locked=pattern, progress=advance)
     released = made.release(seed, key=secret)
@@ -210,15 +217,16 @@ def read_locked(path: Path | None) -> tuple[list[Any], list[tuple[str, str]]]:
 
 def locked_pattern(
     pairs: list[tuple[str, str]], users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int]
-) -> csr_array | None:
-    """The pairs as a sparse pattern; users and items that are not in the data have nothing to lock."""
+) -> tuple[csr_array | None, list[tuple[str, str]]]:
+    """The pairs as a sparse pattern; and those whose user or item is not there, which have nothing to lock."""
     import numpy as np
     from scipy.sparse import csr_array
 
     if not pairs:
-        return None
+        return None, []
     rows = {str(user): u for u, user in enumerate(users.tolist())}
     columns = {str(item): j for j, item in enumerate(items.tolist())}
     known = {(rows[u], columns[i]) for u, i in pairs if u in rows and i in columns}
     index = np.array(sorted(known), dtype=np.int64).reshape(-1, 2)
-    return csr_array((np.ones(len(index), dtype=np.float32), (index[:, 0], index[:, 1])), shape=shape)
+    missed = [(u, i) for u, i in pairs if u not in rows or i not in columns]
+    return csr_array((np.ones(len(index), dtype=np.float32), (index[:, 0], index[:, 1])), shape=shape), missed

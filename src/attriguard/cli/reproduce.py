@@ -32,7 +32,7 @@ def reproduce(
     output: Annotated[Path, typer.Option(help="A folder for the page, the figures and the numbers.")] = Path(
         "attriguard-reproduction"
     ),
-    seed: Annotated[int, typer.Option(help="Same seed, same figures.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 0,
     list_all: Annotated[bool, typer.Option("--list", help="List the experiments and their state, and stop.")] = False,
     as_json: o.AsJson = False,
 ) -> None:

@@ -37,6 +37,9 @@ class PrecisionLoss:
     after: NDArray[np.float64]
     before_protected: NDArray[np.float64]  # over the test users, whose data was changed
     after_protected: NDArray[np.float64]
+    # (hold-outs,): the loss averaged over N, of each draw of the held-out items
+    each: NDArray[np.float64]
+    each_protected: NDArray[np.float64]
 
     @property
     def relative(self) -> NDArray[np.float64]:
@@ -100,9 +103,16 @@ def precision_losses(
             strengths[defense.name],
             np.asarray(ns),
             **{part: np.mean([run[part] for run in runs[defense.name]], axis=0) for part in PARTS},
+            each=_each(runs[defense.name], "before", "after"),
+            each_protected=_each(runs[defense.name], "before_protected", "after_protected"),
         )
         for defense in defenses
     ]
+
+
+def _each(runs: Sequence[dict[str, NDArray[np.float64]]], before: str, after: str) -> NDArray[np.float64]:
+    """What was lost with each draw of the held-out items, over all N together."""
+    return np.array([1.0 - run[after].sum() / max(run[before].sum(), np.finfo(float).tiny) for run in runs])
 
 
 class Trial:

@@ -38,6 +38,7 @@ class Experiment(ABC):
     reported: ClassVar[str]  # what the paper says it measured
     inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
     effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes after those before it: quick, paper
+    in_paper: ClassVar[bool] = True  # it measures a table or figure of the paper again
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
     @abstractmethod

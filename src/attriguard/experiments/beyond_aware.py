@@ -34,6 +34,7 @@ class BeyondAware(Experiment):
         "the defense is still effective against attacks that adapt to it."
     )
     inputs = ("data", "LR-D on a half", "LR-A and MLP-A on the other")
+    in_paper = False
     effort = (40.0, 7200.0)
 
     def run(self, work: Workspace) -> Numbers:
@@ -67,12 +68,17 @@ class BeyondAware(Experiment):
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         at = numbers["budgets"].index(BUDGET)
-        best = max(curve["accuracy"][at] for curve in numbers["unaware"])
-        worst = max(numbers["aware"], key=lambda curve: curve["accuracy"][at])
-        found = worst["accuracy"][at]
+        unaware = {curve["attack"]: curve["accuracy"][at] for curve in numbers["unaware"]}
+        gains = [
+            (curve["accuracy"][at] - unaware[base], curve["attack"], curve["accuracy"][at], unaware[base])
+            for curve in numbers["aware"]
+            for base in unaware
+            if base in curve["attack"]
+        ]
+        gain, attack, found, before = max(gains)
         return [
-            Check(f"at budget {BUDGET:g} nobody who knows infers more than {MARGIN:g} above who does not",
-                  f"{worst['attack']} {share(found)} against {share(best)}", found <= best + MARGIN)
+            Check(f"at budget {BUDGET:g} nobody gains more than {MARGIN:g} by knowing the guard",
+                  f"{attack} {share(found)} against {share(before)}", gain <= MARGIN)
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:

@@ -30,6 +30,7 @@ class BeyondDetection(Experiment):
     claim = "Tested here, left open in the paper: protected users cannot be told from untouched ones."
     reported = "Nothing on detection itself; one way of removing noise (LRA-A) leaves the defense effective."
     inputs = ("data", "LR-D on a half")
+    in_paper = False
     effort = (12.0, 60.0)
 
     def run(self, work: Workspace) -> Numbers:

@@ -23,6 +23,7 @@ class BeyondExact(Experiment):
     claim = "Not in the paper, which solves equation 2 greedily: the greedy noise is close to the smallest possible."
     reported = "Nothing; it calls the noise minimum."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, margin, exact")
+    in_paper = False
     effort = (1.0, 5.0)
     revision = 2
 

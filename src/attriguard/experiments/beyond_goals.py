@@ -36,6 +36,7 @@ class BeyondGoals(Experiment):
     )
     reported = "Nothing; its guard misleads."
     inputs = ("data", "guards of three goals on a half", "LR-A and MLP-A on the other")
+    in_paper = False
     effort = (200.0, 1800.0)
     revision = 2
 

@@ -37,6 +37,7 @@ class BeyondOptimum(Experiment):
     )
     reported = "Nothing; it leaves better approximations of the game-theoretic problem to future work."
     inputs = ("data",)
+    in_paper = False
     effort = (20.0, 60.0)
 
     def run(self, work: Workspace) -> Numbers:

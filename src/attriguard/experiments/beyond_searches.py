@@ -29,6 +29,7 @@ class BeyondSearches(Experiment):
     )
     reported = "Nothing; its search is PANDA, without confidence."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, margin", "LR-A, RF-A, NN-A")
+    in_paper = False
     effort = (60.0, 900.0)
 
     def run(self, work: Workspace) -> Numbers:

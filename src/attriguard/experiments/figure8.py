@@ -2,8 +2,8 @@
 
 Where a policy cannot reach a value, the search goes beyond it, to modify_add, as in the paper.
 
-Rule: holds if at every budget from 1 to 4 NN-A infers no more with modify_add than with add_new, and no more with
-add_new than with modify_exist (the core is the first against the last), give or take 0.005.
+Rule: holds if modify_add outperforms modify_exist (the core) and add_new, and add_new modify_exist: NN-A infers less by
+more than 0.005 on average over the budgets from 1 to 4, and at none of them more by as much.
 """
 
 from __future__ import annotations
@@ -55,14 +55,16 @@ class Figure8(Experiment):
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         curves = numbers["curves"]
 
-        def no_more(first: str, second: str) -> Check:
-            above = max(at(curves[first], budget) - at(curves[second], budget) for budget in COMPARED)
+        def outperforms(first: str, second: str) -> Check:
+            above = [at(curves[first], budget) - at(curves[second], budget) for budget in COMPARED]
+            mean = sum(above) / len(above)
             return Check(
-                f"no more with {first} than with {second}, at budgets {COMPARED[0]:g} to {COMPARED[-1]:g}",
-                f"{above:+.3f} at the least favourable", above <= TOLERANCE,
+                f"less with {first} than with {second}, at budgets {COMPARED[0]:g} to {COMPARED[-1]:g}",
+                f"{mean:+.3f} on average, {max(above):+.3f} at the least favourable",
+                mean < -TOLERANCE and max(above) <= TOLERANCE,
             )  # fmt: skip
 
-        return [no_more(ORDER[0], ORDER[2]), no_more(ORDER[0], ORDER[1]), no_more(ORDER[1], ORDER[2])]
+        return [outperforms(ORDER[0], ORDER[2]), outperforms(ORDER[0], ORDER[1]), outperforms(ORDER[1], ORDER[2])]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
         found = ", ".join(f"{policy} {share(at(numbers['curves'][policy], 4.0))}" for policy in ORDER)

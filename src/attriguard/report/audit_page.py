@@ -57,10 +57,14 @@ def percent(share: float) -> str:
 def summary(audit: Audit) -> str:
     """What was found, in one breath."""
     worst, guess = audit.worst_now, _baseline(audit)
-    return (
+    now = (
         f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
-        f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}. With "
-        f"{worst.expected_cost[-1]:.1f} changed ratings a user on average, the same attacker is down to "
+        f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}."
+    )
+    if worst.accuracy[0] - worst.margin()[0] <= guess:
+        return f"{now} That is no more than chance: no attacker here finds anything, and there is nothing to protect."
+    return (
+        f"{now} With {worst.expected_cost[-1]:.1f} changed ratings a user on average, the same attacker infers "
         f"{100 * worst.accuracy[-1]:.0f} in 100."
     )
 
@@ -306,10 +310,21 @@ def _in_words(change: Change) -> str:
     return f"{change.item}: {change.before} → {change.after}"
 
 
+def _regained(audit: Audit) -> str:
+    """What knowing the guard is worth: as it was measured, otherwise as it usually is."""
+    if audit.aware is None:
+        return KNOWING[audit.guard.goal][0]
+    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
+    return (
+        f"infers {_in_100(retrained.accuracy[-1])} here, where without the guard it would be "
+        f"{_in_100(unaware.before or 0.0)}. To undo the guard's changes one by one, which can give more, was not tried."
+    )
+
+
 def _limits(audit: Audit) -> Section:
     knows = (
         "All other figures on this page are for attackers who do not know that the guard is used. One who knows it, "
-        f"protects users of his own with the same guard and trains on those, {KNOWING[audit.guard.goal][0]}"
+        f"protects users of his own with the same guard and trains on those, {_regained(audit)}"
     )
     return Section(title="What this does not protect against", points=(knows, *LIMITS), warning=True)
 

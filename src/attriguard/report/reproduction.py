@@ -103,10 +103,21 @@ def verdict_of(each: Finished, numbers: Numbers) -> str:
 
 
 def summary(result: Reproduction) -> str:
-    counts = ", ".join(f"{result.verdicts.count(verdict)} {words}" for verdict, words in (
-        (HOLDS, "hold"), (PARTLY, "hold partly"), (FAILS, "do not hold")
-    ))  # fmt: skip
-    return f"{len(result.verdicts)} claims tested on {result.source}: {counts}."
+    """How many claims hold: the paper's own, and those beyond it."""
+    parts = []
+    for in_paper, words in ((True, "claims of the paper"), (False, "claims beyond it")):
+        found = [
+            each.experiment.verdict(numbers)
+            for each, numbers in result.measured
+            if each.experiment.in_paper == in_paper
+        ]
+        counts = ", ".join(
+            f"{found.count(verdict)} {named}"
+            for verdict, named in ((HOLDS, "hold"), (PARTLY, "hold partly"), (FAILS, "do not hold"))
+        )
+        if found:
+            parts.append(f"{len(found)} {words}: {counts}.")
+    return f"Tested on {result.source}: {' '.join(parts) or 'nothing yet.'}"
 
 
 def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | Table]]) -> Page:
