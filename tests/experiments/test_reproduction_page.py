@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
 import subprocess
 
@@ -107,11 +109,33 @@ def open_page(folder, tmp_path, *options):
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
 
 
-@pytest.mark.parametrize("width", [390, 1200])
-def test_a_real_browser_shows_it_without_a_word_on_the_console(folder, tmp_path, width):
-    done = open_page(folder, tmp_path, f"--window-size={width},900")
+def test_a_real_browser_shows_it_without_a_word_on_the_console(folder, tmp_path):
+    done = open_page(folder, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("<section") >= 4
     assert done.stdout.count("<svg") == 3
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert console == []
+
+
+# Added to a copy of the page, which has no script of its own.
+RULER = """<script>
+const small = [...document.querySelectorAll("svg text")].map(t => t.getBoundingClientRect().height).filter(h => h > 0);
+const cut = [...document.querySelectorAll("p, h1, h2, .stacked td")]
+  .filter(e => e.getBoundingClientRect().right > innerWidth).length;
+document.title = JSON.stringify(
+  {screen: innerWidth, page: document.documentElement.scrollWidth, letters: Math.min(...small), cut: cut});
+</script></body>"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_it_can_be_read_on_a_phone_and_on_a_desk(folder, tmp_path, width):
+    page = (folder / "index.html").read_text()
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy"[^>]*>', page)
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "index.html").write_text(page.replace(policy.group(), "").replace("</body>", RULER))
+    done = open_page(tmp_path / "copy", tmp_path / "profile", f"--window-size={width},900")
+    found = json.loads(html.unescape(re.search("<title>(.*)</title>", done.stdout).group(1)))
+    assert found["page"] <= found["screen"]  # nothing but tables and plots is moved sideways
+    assert found["cut"] == 0
+    assert found["letters"] >= 9  # pixels

@@ -13,12 +13,16 @@ from attriguard.data.files import written_beside
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are text; columns of numbers are named in ``numeric`` to be set flush right."""
+    """Cells are text; columns of numbers are named in ``numeric`` to be set flush right.
+
+    A ``stacked`` table, of long texts, is set row under row on a narrow screen.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     numeric: Sequence[int] = ()
     caption: str = ""
+    stacked: bool = False
 
 
 @dataclass(frozen=True)

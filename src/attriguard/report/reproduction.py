@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -155,16 +155,17 @@ def _linked(table: Table) -> Table:
     from markupsafe import Markup
 
     link = Markup('<a href="#{0}">{0}</a>')
-    return Table(table.head, [[link.format(row[0]), *row[1:]] for row in table.rows], table.numeric, table.caption)
+    return replace(table, rows=[[link.format(row[0]), *row[1:]] for row in table.rows], stacked=True)
 
 
 def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Table]) -> Section:
     experiment = each.experiment
     checks = experiment.checks(numbers)
     rule = Table(
-        ["the claim, tested", "found", ""],
+        ["the claim, tested", "found", "so"],
         [[check.text, check.found, "✓ yes" if check.passed else "✗ no"] for check in checks],
         caption="all must be so for the claim to hold; if the first is not, it does not hold",
+        stacked=True,
     )
     paper, found = experiment.main(numbers)
     return Section(
