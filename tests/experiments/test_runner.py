@@ -128,6 +128,19 @@ def test_pieces_are_made_once_a_key(workspace, tmp_path):
     work.kept(make, "one", 2.0)
     workspace(tmp_path, seed=1).kept(make, "one", 1.0)
     assert len(calls) == 3
+    for file in (tmp_path / "pieces").iterdir():
+        file.write_text('{"found": [1,')  # damaged counts as missing
+    assert work.kept(make, "one", 1.0) == {"found": [1, None, 0.5]}
+    assert len(calls) == 4
+
+
+def test_a_damaged_guard_is_learnt_again(workspace, tmp_path):
+    work = workspace(tmp_path)
+    first = work.guard()
+    (file,) = (tmp_path / "guards").iterdir()
+    file.write_bytes(file.read_bytes()[:500])
+    again = work.guard()
+    assert (first.classifier_.coef_ == again.classifier_.coef_).all()
 
 
 SCRIPT = """

@@ -1,7 +1,8 @@
 """What experiments share: users, trained classifiers, Phase I, and what attacks inferred; each made once and kept.
 
-Everything stands in the work folder under a name that is made of its content (data, options, seed, version), so that
-nothing is computed twice and nothing stale is used. Files take their names only when they are whole.
+Everything stands in the work folder under a name that is made of its content (data, options, seed, the version of this
+package), so that nothing is computed twice and nothing stale is used. Files take their names only when they are whole.
+Versions of other packages are recorded with every result; they are no part of its name.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.data.files import written_beside
 from attriguard.data.public_data import PublicData
-from attriguard.errors import DataError
+from attriguard.errors import DataError, GuardFileError
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.cache import Cache, key_of
@@ -99,29 +100,34 @@ class Workspace:
     def kept(self, make: Callable[[], Any], *parts: Any) -> Any:
         """A piece of an experiment that takes long, as JSON knows it; ``parts`` say what it is."""
         file = self.folder / "pieces" / f"{self.key_of('piece', self.key, *parts)}.json"
-        if not file.is_file():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            piece = make()
-            with written_beside(file) as opened:
-                opened.write(json.dumps(piece).encode())
+        with suppress(OSError, ValueError):  # a damaged one counts as missing
+            return json.loads(file.read_text())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with written_beside(file) as opened:
+            opened.write(json.dumps(make()).encode())
         return json.loads(file.read_text())
 
     def guard(self, train: PublicData | None = None, **options: Any) -> AttriGuard:
         """AttriGuard with LR-D and PANDA, as in the paper unless told otherwise, learnt from the training users."""
         users = self.train if train is None else train
-        file = self.folder / "guards" / f"{self.key_of(LR_D, users.X, users.y)}.guard"
-        if not file.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self.report("LR-D learns", 0)
-            AttriGuard(scale=self.data.scale).fit(users.X, users.y).save(file)
+        plain, asked = AttriGuard(scale=self.data.scale), {"search": "panda"} | options
+        file = self.folder / "guards" / f"{self.key_of(LR_D, plain.get_params(), users.X, users.y)}.guard"
         from attriguard.storage import load_guard
 
-        return load_guard(file).set_params(**({"search": "panda"} | options))
+        with suppress(GuardFileError, DataError):  # a damaged one counts as missing
+            return load_guard(file).set_params(**asked)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.report("LR-D learns", 0)
+        plain.fit(users.X, users.y).save(file)
+        return load_guard(file).set_params(**asked)
 
-    def network(self) -> NetworkClassifier:
+    def _untrained(self) -> NetworkClassifier:
         """NN-D; the attacker does not know it, so its seed is not NN-A's."""
         profile = self.profile
-        network = NetworkClassifier(hidden=profile.defender_units, epochs=profile.epochs, random_state=self.seed + 1)
+        return NetworkClassifier(hidden=profile.defender_units, epochs=profile.epochs, random_state=self.seed + 1)
+
+    def network(self) -> NetworkClassifier:
+        network = self._untrained()
         key = self.key_of(NN_D, network.get_params(), self.train.X, self.train.y)
         self.cache.networks.mkdir(parents=True, exist_ok=True)
         return network.fit(
@@ -148,12 +154,11 @@ class Workspace:
             check_policy(policy), self.data.n_items, levels=self.data.scale.levels,
             maxiter=MAXITER if defender == NN_D and finder.name in GREEDY else None,
         )  # fmt: skip
-        profile = self.profile
-        network = (profile.defender_units, profile.epochs) if defender == NN_D else ()
         key = self.key_of(
             "phase one",
             defender,
-            network,
+            self._untrained().get_params() if defender == NN_D else (),
+            (rules.step, rules.levels, rules.max_steps),
             self.seed,
             self.train.X,
             self.train.y,
