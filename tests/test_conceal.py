@@ -22,6 +22,7 @@ from attriguard.errors import GuardFileError, ParameterError
 from attriguard.evaluation.aware import evaluate_aware
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.protocol import three_groups
+from attriguard.splitting import most_balanced
 from attriguard.storage import HEADER
 
 
@@ -130,6 +131,20 @@ def test_under_add_new_concealing_only_adds(guards, data):
     assert (release.multiply(X != 0) != X).nnz == 0
     after, before = (guard.ensemble_.predict_proba(rows).max(axis=1).mean() for rows in (release, X))
     assert after < before
+
+
+@pytest.mark.parametrize(
+    ("left", "best"),
+    [
+        ([[0.36, 0.25], [0.28, 0.21], [0.23, 0.24]], 1),  # half holds the one best, and the other well
+        ([[0.36, 0.25], [0.33, 0.24], [0.23, 0.24]], 2),
+        ([[0.30, 0.10], [0.29, 0.20], [0.28, 0.30]], 1),  # each extreme holds one of them worst
+        ([[0.30, 0.200], [0.25, 0.205], [0.20, 0.201]], 2),  # what is alike for one does not decide
+        ([[0.30, 0.20], [0.30, 0.20], [0.30, 0.20]], 2),
+    ],
+)
+def test_the_split_holds_the_worse_of_two_attackers_best(left, best):
+    assert most_balanced(np.array(left)) == best
 
 
 def test_both_takes_away_and_points_elsewhere(guards, data):

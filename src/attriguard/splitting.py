@@ -29,6 +29,8 @@ GUARD_SHARE, TEST_SHARE = 0.4, 0.35
 # How often a user of the trial is protected and attacked.
 DRAWS = 4
 MEMBERS = 4
+# Where the shares differ by less for an attacker, they are not told apart by so few users.
+SMALLEST_RANGE = 0.02
 
 
 def find_split(
@@ -38,11 +40,8 @@ def find_split(
     items: NDArray[Any] | None,
     progress: Progress | None = None,
 ) -> float:
-    """The share after which an attacker who does not know the guard infers least; of equals, the larger.
-
-    One who knows infers less the more is taken away, and always more than one who does not know: to minimise the worse
-    of the two would be to conceal and nothing else, which is a goal of its own.
-    """
+    """The share that leaves least to the worse held of two attackers: one who knows the guard and retrains, one who
+    does not know it. How well each is held is measured between the least and the most that any share leaves him."""
     if np.bincount(codes).min() < FEWEST_PER_VALUE:
         return DEFAULT_SHARE
     chance = check_rng(guard.random_state)
@@ -52,12 +51,26 @@ def find_split(
     trial.fit(X[theirs], codes[theirs], items=items, progress=_quiet(progress))
     unaware = _attacker(X[own], codes[own], chance)
     truth = np.tile(codes[test], DRAWS)
-    found = []
+    left = []
     for share in SHARES:
         if progress is not None:
             progress(f"trying a split of {share:g}", 0)
-        found.append(_accuracy(unaware, _released(trial.set_params(split=share), X[test], chance), truth))
-    return SHARES[len(SHARES) - 1 - int(np.argmin(found[::-1]))]
+        trial.set_params(split=share)
+        knows = _attacker(trial.plan(X[own]).release(chance), codes[own], chance)
+        released = _released(trial, X[test], chance)
+        left.append([_accuracy(attacker, released, truth) for attacker in (knows, unaware)])
+    return SHARES[most_balanced(np.array(left))]
+
+
+def most_balanced(left: NDArray[np.float64]) -> int:
+    """The share, a row of ``left``, whose worse attacker, a column, is held best; of equals, the last.
+
+    One who knows is always left more than one who does not, so their accuracies themselves cannot be weighed against
+    each other: to minimise the larger would be to conceal and nothing else, which is a goal of its own.
+    """
+    least = left.min(axis=0)
+    worst = ((left - least) / np.maximum(left.max(axis=0) - least, SMALLEST_RANGE)).max(axis=1)
+    return int(worst.size - 1 - np.argmin(worst[::-1]))
 
 
 def _quiet(progress: Progress | None) -> Progress | None:
