@@ -14,6 +14,7 @@ from attriguard.attacks.retrained import Retrained
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.engine import evaluate
+from attriguard.evaluation.guards import fit_kept
 from attriguard.evaluation.protocol import Groups
 
 
@@ -54,7 +55,7 @@ def evaluate_aware(
     report = progress or (lambda what, steps: None)
     theirs, own, test = groups
     report("the guard learns from its users", 0)
-    guard.fit(theirs.X, theirs.y)
+    fit_kept(guard, theirs.X, theirs.y, cache, report)
     plan = guard.plan(test.X, budget=ladder[-1])
 
     def curves(lineup: Sequence[Attack]) -> tuple[Curve, ...]:

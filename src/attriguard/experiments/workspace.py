@@ -26,11 +26,12 @@ from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.data.files import written_beside
 from attriguard.data.public_data import PublicData
-from attriguard.errors import DataError, GuardFileError
+from attriguard.errors import DataError
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.cache import Cache, key_of
 from attriguard.evaluation.engine import Job, exact_curve
+from attriguard.evaluation.guards import fit_kept
 from attriguard.evaluation.paper import PAPER_DATASET
 from attriguard.experiments.blocks import Found, emptied, find_in_blocks
 from attriguard.experiments.profiles import Profile
@@ -110,16 +111,9 @@ class Workspace:
     def guard(self, train: PublicData | None = None, **options: Any) -> AttriGuard:
         """AttriGuard with LR-D and PANDA, as in the paper unless told otherwise, learnt from the training users."""
         users = self.train if train is None else train
-        plain, asked = AttriGuard(scale=self.data.scale), {"search": "panda"} | options
-        file = self.folder / "guards" / f"{self.key_of(LR_D, plain.get_params(), users.X, users.y)}.guard"
-        from attriguard.storage import load_guard
-
-        with suppress(GuardFileError, DataError):  # a damaged one counts as missing
-            return load_guard(file).set_params(**asked)
-        file.parent.mkdir(parents=True, exist_ok=True)
         self.report("LR-D learns", 0)
-        plain.fit(users.X, users.y).save(file)
-        return load_guard(file).set_params(**asked)
+        guard = fit_kept(AttriGuard(scale=self.data.scale), users.X, users.y, self.cache)
+        return guard.set_params(**({"search": "panda"} | options))
 
     def _untrained(self) -> NetworkClassifier:
         """NN-D; the attacker does not know it, so its seed is not NN-A's."""
