@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 Cells = NDArray[np.int64]
 
 
-def rows_of(X: csr_array) -> NDArray[np.int64]:
+def users_of(X: csr_array) -> NDArray[np.int64]:
     """The user of every stored entry."""
     return np.repeat(np.arange(X.shape[0], dtype=np.int64), np.diff(X.indptr))
 
@@ -21,7 +21,7 @@ def ratings_of(X: csr_array) -> NDArray[np.int64]:
 
 def taken_cells(X: csr_array) -> Cells:
     """The rated cells, in order."""
-    return rows_of(X) * X.shape[1] + X.indices
+    return users_of(X) * X.shape[1] + X.indices
 
 
 def free_cells(taken: Cells, numbers: Cells) -> Cells:

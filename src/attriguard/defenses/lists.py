@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.defenses.cells import first_free, free_cells, ratings_of, rows_of, with_ratings
+from attriguard.defenses.cells import first_free, free_cells, ratings_of, users_of, with_ratings
 from attriguard.defenses.counted import Counted, average_ratings
 
 
@@ -38,7 +38,7 @@ class Lists(Counted):
             return X
         # As everyone's items stand in everyone's list: the cells that are free there come in the list's order.
         n_items = X.shape[1]
-        taken = rows_of(X) * n_items + self._place[np.repeat(truth, ratings_of(X)), X.indices]
+        taken = users_of(X) * n_items + self._place[np.repeat(truth, ratings_of(X)), X.indices]
         count = np.minimum(int(strength), n_items - ratings_of(X))
         users = np.repeat(np.arange(X.shape[0]), count)
         nth = np.arange(users.size) - np.repeat(np.cumsum(count) - count, count)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_number, check_rng
 from attriguard.data.scale import RatingScale
 from attriguard.defenses.base import Defense
-from attriguard.defenses.cells import ratings_of, rows_of
+from attriguard.defenses.cells import ratings_of, users_of
 from attriguard.defenses.mapping import Mapping, least_information
 from attriguard.errors import ParameterError
 from attriguard.mechanism.sampling import draw
@@ -106,7 +106,7 @@ class QPM(Defense):
 
 def l0_distances(rows: csr_array) -> NDArray[np.float64]:
     """(n, n): in how many entries two rows differ."""
-    users, rated = rows_of(rows), ratings_of(rows)
+    users, rated = users_of(rows), ratings_of(rows)
     distances = np.empty((rows.shape[0], rows.shape[0]))
     for one in range(rows.shape[0]):
         entries = rows[[one]].toarray()[0][rows.indices]

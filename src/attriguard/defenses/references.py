@@ -11,8 +11,8 @@ from attriguard.defenses.cells import (
     first_free,
     free_cells,
     ratings_of,
-    rows_of,
     taken_cells,
+    users_of,
     with_ratings,
     without_ratings,
 )
@@ -93,7 +93,7 @@ class TellingDeletions(Counted):
     def evidence(self, X: csr_array) -> NDArray[np.float64]:
         """For every stored entry: minus the log-odds that the inferred value has left without it."""
         scores = self._classifier.decision_function(X)
-        inferred, weights, users = scores.argmax(axis=1), self._classifier.coef_.T, rows_of(X)
+        inferred, weights, users = scores.argmax(axis=1), self._classifier.coef_.T, users_of(X)
         told = np.empty(X.nnz)
         for start in range(0, X.nnz, BLOCK):
             part = slice(start, start + BLOCK)
@@ -107,7 +107,7 @@ class TellingDeletions(Counted):
 
 def _largest(X: csr_array, keys: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
     """Which stored entries have one of the k largest keys of their row; of equal ones the first."""
-    order = np.lexsort((-keys, rows_of(X)))
+    order = np.lexsort((-keys, users_of(X)))
     chosen = np.zeros(X.nnz, dtype=np.bool_)
     chosen[order] = np.arange(X.nnz) - np.repeat(X.indptr[:-1].astype(np.int64), ratings_of(X)) < k
     return chosen

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.kernels.rows import rows_of as rows_of
+from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
 
 

@@ -22,10 +22,11 @@ from attriguard.classifiers.base import Classifier, linear_parts
 from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
+from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import NoiseSearch, Rules
 from attriguard.noise.candidates import classifier_candidates
-from attriguard.noise.edits import Edits, rows_of
+from attriguard.noise.edits import Edits
 from attriguard.noise.pairs import Engine, search_pairs
 
 # Edits a (user, value) that the first buffer of a range of users has room for.

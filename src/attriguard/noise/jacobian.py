@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
+from attriguard.classifiers.small import softmax
 from attriguard.errors import ParameterError
 
 Rows = NDArray[np.float32]
@@ -57,11 +58,6 @@ def outputs_of(classifier: Classifier) -> Outputs:
     raise ParameterError(
         f"this search needs a linear classifier, a network or a torch.nn.Module, got {type(classifier).__name__}"
     )
-
-
-def softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def towards(outputs: Outputs, scores: NDArray[Any], values: NDArray[np.int64]) -> NDArray[Any]:

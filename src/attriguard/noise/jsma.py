@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_choice, check_number
+from attriguard.classifiers.small import softmax
 from attriguard.noise.base import NO_LIMIT, Rules
 from attriguard.noise.evasion import Block, Changes, EvasionSearch, Ints, infers
-from attriguard.noise.jacobian import LinearOutputs, Outputs, Point, softmax
+from attriguard.noise.jacobian import LinearOutputs, Outputs, Point
 from attriguard.noise.pairs import MOST_STEPS
 from attriguard.noise.saliency import best_items, best_pairs, ranked_items
 
