@@ -22,7 +22,7 @@ from attriguard.errors import GuardFileError, ParameterError
 from attriguard.evaluation.aware import evaluate_aware
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.protocol import three_groups
-from attriguard.splitting import most_balanced
+from attriguard.splitting import best_share
 from attriguard.storage import HEADER
 
 
@@ -136,15 +136,16 @@ def test_under_add_new_concealing_only_adds(guards, data):
 @pytest.mark.parametrize(
     ("left", "best"),
     [
-        ([[0.36, 0.25], [0.28, 0.21], [0.23, 0.24]], 1),  # half holds the one best, and the other well
-        ([[0.36, 0.25], [0.33, 0.24], [0.23, 0.24]], 2),
-        ([[0.30, 0.10], [0.29, 0.20], [0.28, 0.30]], 1),  # each extreme holds one of them worst
-        ([[0.30, 0.200], [0.25, 0.205], [0.20, 0.201]], 2),  # what is alike for one does not decide
-        ([[0.30, 0.20], [0.30, 0.20], [0.30, 0.20]], 2),
+        ([[0.36, 0.25], [0.28, 0.21], [0.23, 0.24]], 1),  # half holds who knows, and leaves the other least
+        ([[0.36, 0.20], [0.28, 0.21], [0.23, 0.24]], 1),  # nothing taken away would not hold who knows
+        ([[0.36, 0.25], [0.34, 0.20], [0.23, 0.24]], 2),  # half holds him too little
+        ([[0.36, 0.25], [0.28, 0.24], [0.23, 0.21]], 2),
+        ([[0.36, 0.25], [0.28, 0.24], [0.23, 0.24]], 2),
+        ([[0.30, 0.20], [0.31, 0.10], [0.32, 0.20]], 2),  # where taking away does not hold him, half does not either
     ],
 )
-def test_the_split_holds_the_worse_of_two_attackers_best(left, best):
-    assert most_balanced(np.array(left)) == best
+def test_the_split_holds_who_knows_and_leaves_least_to_who_does_not(left, best):
+    assert best_share(np.array(left)) == best
 
 
 def test_both_takes_away_and_points_elsewhere(guards, data):

@@ -29,8 +29,8 @@ GUARD_SHARE, TEST_SHARE = 0.4, 0.35
 # How often a user of the trial is protected and attacked.
 DRAWS = 4
 MEMBERS = 4
-# Where the shares differ by less for an attacker, they are not told apart by so few users.
-SMALLEST_RANGE = 0.02
+# How well one who knows must be held, between taking away nothing and taking away all.
+HELD = 1 / 3
 
 
 def find_split(
@@ -40,8 +40,8 @@ def find_split(
     items: NDArray[Any] | None,
     progress: Progress | None = None,
 ) -> float:
-    """The share that leaves least to the worse held of two attackers: one who knows the guard and retrains, one who
-    does not know it. How well each is held is measured between the least and the most that any share leaves him."""
+    """Two attackers are tried, one who knows the guard and retrains and one who does not know it: of the shares that
+    hold the first well, the one that leaves least to the second."""
     if np.bincount(codes).min() < FEWEST_PER_VALUE:
         return DEFAULT_SHARE
     chance = check_rng(guard.random_state)
@@ -59,18 +59,21 @@ def find_split(
         knows = _attacker(trial.plan(X[own]).release(chance), codes[own], chance)
         released = _released(trial, X[test], chance)
         left.append([_accuracy(attacker, released, truth) for attacker in (knows, unaware)])
-    return SHARES[most_balanced(np.array(left))]
+    return SHARES[best_share(np.array(left))]
 
 
-def most_balanced(left: NDArray[np.float64]) -> int:
-    """The share, a row of ``left``, whose worse attacker, a column, is held best; of equals, the last.
+def best_share(left: NDArray[np.float64]) -> int:
+    """``left``: what each share, a row, leaves to the one who knows and to the one who does not; of equals, the last.
 
-    One who knows is always left more than one who does not, so their accuracies themselves cannot be weighed against
-    each other: to minimise the larger would be to conceal and nothing else, which is a goal of its own.
+    One who knows is left less the more is taken away, and always more than the other: to minimise the worse of the two
+    would be to conceal and nothing else, which is a goal of its own. So it is asked that he is held at least `HELD`
+    times as well as by taking away all, compared with taking away nothing.
     """
-    least = left.min(axis=0)
-    worst = ((left - least) / np.maximum(left.max(axis=0) - least, SMALLEST_RANGE)).max(axis=1)
-    return int(worst.size - 1 - np.argmin(worst[::-1]))
+    knows, unaware = left.T
+    held = knows <= knows[0] - HELD * (knows[0] - knows[-1])
+    held[-1] = True
+    found = np.where(held, unaware, np.inf)
+    return int(found.size - 1 - np.argmin(found[::-1]))
 
 
 def _quiet(progress: Progress | None) -> Progress | None:
