@@ -41,7 +41,7 @@ class Figure10(Experiment):
     reported = "Curves over N; in the text: AttriGuard outperforms the compared methods, NN-A being close to 0.1."
     inputs = ("data", "LR-D", "NN-A", "figure 9's trade-offs", "a recommender")
     effort = (60.0, 3600.0)
-    revision = 2
+    revision = 3
 
     def run(self, work: Workspace) -> Numbers:
         levels = strengths(work)
@@ -131,8 +131,12 @@ def strengths(work: Workspace) -> dict[str, Any]:
     chosen, accuracy = {}, {}
     for each, defense in zip(found, defenses_of(work), strict=True):
         known = each.strength_for(ATTACK, wanted)
-        chosen[each.defense] = float(each.strengths[-1] if known is None else defense.nearest(known))
-        accuracy[each.defense] = rounded(each.curve(ATTACK).accuracy[-1] if known is None else wanted, 6)
+        strength = float(each.strengths[-1] if known is None else defense.nearest(known))
+        chosen[each.defense] = strength
+        # Not always what is wanted: some come in whole steps, and some begin with much noise.
+        order = np.argsort(each.strengths)
+        ladder, found_there = np.array(each.strengths)[order], np.array(each.curve(ATTACK).accuracy)[order]
+        accuracy[each.defense] = rounded(float(np.interp(strength, ladder, found_there)), 6)
     return {"wanted": rounded(wanted, 6), "strengths": chosen, "accuracy": accuracy}
 
 
