@@ -111,8 +111,9 @@ def precision_losses(
 
 
 def _each(runs: Sequence[dict[str, NDArray[np.float64]]], before: str, after: str) -> NDArray[np.float64]:
-    """What was lost with each draw of the held-out items, over all N together."""
-    return np.array([1.0 - run[after].sum() / max(run[before].sum(), np.finfo(float).tiny) for run in runs])
+    """What was lost with each draw of the held-out items, averaged over those N at which something was found before."""
+    losses = [relative_loss(run[before], run[after]) for run in runs]
+    return np.array([each[~np.isnan(each)].mean() if (~np.isnan(each)).any() else 0.0 for each in losses])
 
 
 class Trial:
