@@ -13,7 +13,7 @@ FEW: Mapping[str, int | None] = {
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 40, "exact LR-D": 12,
 }  # fmt: skip
 MANY: Mapping[str, int | None] = {
-    "fgsm LR-D": None, "fgsm NN-D": 200, "jsma LR-D": None, "jsma NN-D": 64, "cw LR-D": 200, "cw NN-D": 2,
+    "fgsm LR-D": None, "fgsm NN-D": 200, "jsma LR-D": None, "jsma NN-D": 64, "cw LR-D": 200, "cw NN-D": 1,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 200, "exact LR-D": 40,
 }  # fmt: skip
 
