@@ -35,13 +35,18 @@ def found_by(work: Workspace, defender: str, search: str) -> Found:
 
 def users_of(work: Workspace, defender: str, search: str) -> int:
     granted = work.profile.search_users[f"{search} {defender}"]
-    return min(work.X.shape[0], granted or work.X.shape[0])
+    return work.X.shape[0] if granted is None else min(work.X.shape[0], granted)
+
+
+def measured(work: Workspace, defenders: Sequence[str] = (LR_D, NN_D)) -> list[tuple[str, str]]:
+    """Those that the profile grants users."""
+    return [pair for pair in pairs(defenders) if users_of(work, *pair)]
 
 
 def compared(work: Workspace, defenders: Sequence[str] = (LR_D, NN_D)) -> dict[str, dict[str, Any]]:
     """By defender and search: the noise a value, success, time, and PANDA's noise for the same users and values."""
     result: dict[str, dict[str, Any]] = {defender: {} for defender in defenders}
-    for defender, search in pairs(defenders):
+    for defender, search in measured(work, defenders):
         found, panda = found_by(work, defender, search), found_by(work, defender, "panda")
         result[defender][search] = summary(found, panda)
     return result
@@ -75,4 +80,4 @@ def same_users(numbers: Mapping[str, Any], defender: str, search: str) -> tuple[
 
 
 def n_steps_of_searches(work: Workspace) -> int:
-    return sum(users_of(work, *pair) for pair in pairs())
+    return sum(users_of(work, *pair) for pair in measured(work))
