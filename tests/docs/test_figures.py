@@ -67,7 +67,12 @@ def test_attackers_who_know_the_guard():
 
 
 @pytest.mark.parametrize(
-    ("start", "file"), [("| goal, budget | changes made | does not know |", "google-play/goals.json")]
+    ("start", "file"),
+    [
+        ("| goal, budget |", "google-play/goals.json"),
+        ("| twin: goal, budget |", "twin/goals.json"),
+        ("| two values: goal, budget |", "two-values/goals.json"),
+    ],
 )
 def test_goals(start, file):
     known = results(file)
