@@ -26,6 +26,10 @@ ALWAYS, SELDOM = 0.995, 0.80
 FASTER = 100.0
 
 
+def duration(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
+
+
 class Table2(Experiment):
     name = "table-2"
     title = "Table 2: success and running time"
@@ -64,7 +68,7 @@ class Table2(Experiment):
             cw, panda, jsma = (found[defender].get(search) for search in ("cw", "panda", "jsma"))
             checks.append(
                 Check(f"PANDA no slower than JSMA on {defender}",
-                      f"{panda['seconds']:.2g} s against {jsma['seconds']:.2g} s",
+                      f"{duration(panda['seconds'])} against {duration(jsma['seconds'])}",
                       panda["seconds"] <= jsma["seconds"])
             )  # fmt: skip
             if cw is None:
@@ -80,8 +84,8 @@ class Table2(Experiment):
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
         lr = numbers["searches"][LR_D]
-        cw = f", CW {lr['cw']['seconds']:.3g} s" if "cw" in lr else ""
-        return "PANDA on LR-D 8.7 s, CW 7,406 s", f"PANDA on LR-D {lr['panda']['seconds']:.2g} s{cw}"
+        cw = f", CW {duration(lr['cw']['seconds'])}" if "cw" in lr else ""
+        return "PANDA on LR-D 8.7 s, CW 7,406 s", f"PANDA on LR-D {duration(lr['panda']['seconds'])}{cw}"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
         unmeasured = [defender for defender, found in numbers["searches"].items() if "cw" not in found]
