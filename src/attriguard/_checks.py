@@ -80,14 +80,13 @@ def check_number(value: Any, *, name: str, low: float, high: float = np.inf, ope
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be a number, got {value!r}") from None
     inside = (number > low if open_low else number >= low) and number <= high
-    if not (inside and np.isfinite(number)) and high == np.inf:
-        raise ParameterError(
-            f"{name} must be a finite number, {f'above {low:g}' if open_low else f'{low:g} or more'}, got {value!r}"
-        )
-    if not (inside and np.isfinite(number)):
-        bracket = "(" if open_low else "["
-        raise ParameterError(f"{name} must lie in {bracket}{low:g}, {high:g}], got {value!r}")
-    return number
+    if inside and np.isfinite(number):
+        return number
+    if high == np.inf:
+        allowed = f"be a finite number, {f'above {low:g}' if open_low else f'{low:g} or more'}"
+    else:
+        allowed = f"lie in {'(' if open_low else '['}{low:g}, {high:g}]"
+    raise ParameterError(f"{name} must {allowed}, got {value!r}")
 
 
 def check_count(value: Any, *, name: str, low: int = 1, high: float = np.inf) -> int:

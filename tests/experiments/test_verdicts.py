@@ -163,6 +163,9 @@ def test_table_2():
     assert get("table-2").verdict(searches()) == HOLDS
     assert get("table-2").verdict(searches(cw_LR={"success": 0.99})) == PARTLY
     assert get("table-2").verdict(searches(panda_NN={"seconds": 1.5})) == PARTLY
+    unmeasured = searches()
+    del unmeasured["searches"]["NN-D"]["cw"]
+    assert get("table-2").verdict(unmeasured) == PARTLY
     missed = searches(panda_NN={"success": 0.96}, fgsm_NN={"success": 0.5})
     assert get("table-2").verdict(missed) == FAILS
     (core, *_) = get("table-2").checks(missed)
