@@ -99,6 +99,17 @@ def test_locked_pairs_that_are_not_there_are_counted(mine, cli):
     assert "2 of 3 locked pairs" in err
 
 
+def test_a_table_without_ratings_is_no_table_of_likes_for_a_guard_of_ratings(mine, cli):
+    common = ["--attributes", mine / "users.csv", "--attribute", "city"]
+    assert cli("fit", mine / "ratings.csv", *common, "--output", mine / "g.guard")[0] == 0
+    (mine / "bare.csv").write_text("user,app\nu000,Maps\n")
+    code, out, err = cli("protect", mine / "bare.csv", "--guard", mine / "g.guard", "--output", mine / "r.csv")
+    assert (code, out) == (2, "")
+    assert "has no column of ratings" in err
+    assert len(err.splitlines()) == 1
+    assert not (mine / "r.csv").exists()
+
+
 def test_an_attribute_that_ratings_do_not_tell_needs_no_guard(mine, cli):
     code, out, err = cli(
         "audit", mine / "ratings.csv", "--attributes", mine / "users.csv", "--attribute", "age", "--output",

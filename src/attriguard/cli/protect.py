@@ -95,6 +95,11 @@ def protect(
     data = read_ratings(
         ratings, user=user, item=item, rating=rating, scale=loaded.scale, duplicates=duplicates, like=like
     )
+    if data.scale.is_likes and loaded.scale is not None and not loaded.scale.is_likes:
+        raise DataError(
+            f"{ratings} has no column of ratings, but {guard} was learnt from ratings, {loaded.scale}; name the column "
+            "with --rating, or learn a guard from likes with: attriguard fit --like"
+        )
     source = data.source
     if source is not None:
         refuse_attribute(source, str(guard_metadata(guard).get("attribute", "")))
