@@ -15,6 +15,7 @@ from attriguard.noise.base import make_rules
 from attriguard.noise.carlini_wagner import CarliniWagner
 from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Panda
+from attriguard.noise.jacobian import NetworkOutputs
 from attriguard.noise.policy import POLICIES
 
 
@@ -105,6 +106,38 @@ def test_networks_and_modules():
     again = CarliniWagner().find(module, X, rules)
     assert (again.success == edits.success).mean() > 0.9
     assert again.cost.mean() == pytest.approx(edits.cost.mean(), abs=0.2)
+
+
+@pytest.mark.parametrize("kind", ["linear", "network"])
+def test_pairs_done_together_do_not_disturb_each_other(kind):
+    rng = np.random.default_rng(4)
+    W, b, X = small_case(5)
+    if kind == "linear":
+        classifier = LinearClassifier(W, b)
+    else:
+        W1, b1, W2 = rng.normal(size=(40, 16)), rng.normal(size=16), rng.normal(size=(16, 3))
+        classifier = NetworkClassifier.from_weights(W1, b1, W2, np.zeros(3))
+    rules = make_rules(POLICIES["modify_add"], 40, levels=5)
+    together = CarliniWagner().find(classifier, X, rules)
+    alone = [CarliniWagner().find(classifier, X[[u]], rules) for u in range(X.shape[0])]
+    assert together.success.mean() > 0.8
+    for u, edits in enumerate(alone):
+        assert np.array_equal(edits.success[0], together.success[u])
+        for value in range(3):
+            assert edits_of(edits, value) == pytest.approx(edits_of(together, value, u))
+
+
+def test_a_network_takes_all_values_of_a_step_together(monkeypatch):
+    rng = np.random.default_rng(6)
+    _, _, X = small_case(3, n_users=2, n_items=30)
+    rows = []
+    point = NetworkOutputs._point
+    monkeypatch.setattr(NetworkOutputs, "_point", lambda *given: rows.append(len(given[1])) or point(*given))
+    for m in (3, 12):
+        weights = rng.normal(size=(30, 12)), rng.normal(size=12), rng.normal(size=(12, m)), rng.normal(size=m)
+        rows.clear()
+        CarliniWagner(steps=5).find(NetworkClassifier.from_weights(*weights), X, make_rules(POLICIES["modify_add"], 30))
+        assert rows[1] == 2 * (m - 1)  # all but the two that are inferred already
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,11 @@ from attriguard.plan import Plan, make_plan
 LR_D, NN_D = "LR-D", "NN-D"
 # Noise of more entries than this is of no use to any of the budgets; greedy searches on networks stop there.
 MAXITER, GREEDY = 50, ("panda", "margin")
-# Users whose noise one file holds.
+# Users whose noise one file holds, by defender; fewer where a search takes long, or its noise is in most entries.
 BLOCKS = {LR_D: 4096, NN_D: 64}
-SLOW = ("cw", "exact")  # a user a file
-HUGE = ("fgsm",)  # noise in most entries
+FEWER = {"cw LR-D": 1, "cw NN-D": 4, "exact LR-D": 1, "fgsm LR-D": 16, "fgsm NN-D": 16}
+SLOW = ("cw", "exact")
+HUGE = ("fgsm",)
 
 
 class Workspace:
@@ -179,7 +180,7 @@ class Workspace:
         return find_in_blocks(
             find,
             X.shape[0],
-            size=1 if finder.name in SLOW else 16 if finder.name in HUGE else BLOCKS[defender],
+            size=FEWER.get(f"{finder.name} {defender}", BLOCKS[defender]),
             folder=self.folder / "phase-one" / key,
             progress=self.report,
         )

@@ -1,4 +1,4 @@
-"""CW in its L0 form (Carlini and Wagner, 2017), batched over users.
+"""CW in its L0 form (Carlini and Wagner, 2017), batched over users and, on networks, over values.
 
 The inner L2 attack looks for the smallest ‖x' − x‖² + c·f(x'), f(x') = max(max_k C_k(x') − C_i(x') + κ + lead, 0), over
 the entries that may change. The change of variable x' = ½(tanh w + 1) keeps them in [0, 1]; Adam moves w; c is searched
@@ -36,7 +36,7 @@ BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The pairs of one value whose set of entries is being shrunk; columns are those that any of them may change."""
+    """Pairs whose set of entries is being shrunk; columns are those that any of them may change."""
 
     classify: Local
     which: Ints  # (pairs,): their rows in `classify`
@@ -62,6 +62,7 @@ class CarliniWagner(EvasionSearch):
     """The L0 attack; ``steps`` of Adam for each constant c, of which ``searches`` are tried in the first round."""
 
     name = "cw"
+    revision = 2
     summary = "Carlini and Wagner's L0 attack: repeated L2 attacks on fewer and fewer entries (slow)"
 
     def __init__(
@@ -86,27 +87,29 @@ class CarliniWagner(EvasionSearch):
         self.shrink = check_number(shrink, name="shrink", low=0.0, high=1.0)
 
     def _rows_a_user(self, outputs: Outputs) -> int:
-        return 1  # value by value
+        return outputs.m if outputs.heavy else 1
 
     def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
         scores, m = outputs.at(block.start).scores, block.m
+        away = np.flatnonzero(~infers(scores[block.users], block.values, block.kappa[block.users]))
+        # Pairs that are done together move among the columns of all of them, so those of one value are kept together,
+        # unless a step's weights cost more than its rows.
+        together = [away] if outputs.heavy else [away[away % m == i] for i in range(m)]
         parts: list[Changes] = [Changes(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
-        for i in range(m):
-            there = infers(scores, np.full(scores.shape[0], i), block.kappa)
-            users = np.flatnonzero(~there)
-            if users.size:
-                found = self._shrink(outputs, block.start[users], block.free[users], block.kappa[users], i)
-                at, items = np.nonzero(found != block.start[users])
-                parts.append(Changes(users[at] * m + i, items, found[at, items]))
+        for pairs in together:
+            users = pairs // m
+            found = self._shrink(outputs, block.start[users], block.free[users], block.kappa[users], pairs % m)
+            at, items = np.nonzero(found != block.start[users])
+            parts.append(Changes(pairs[at], items, found[at, items]))
         pairs = np.concatenate([part.pairs for part in parts])
         order = np.argsort(pairs, kind="stable")  # within a pair the items are sorted already
         items, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("items", "values"))
         return Changes(pairs[order], items[order], values[order])
 
     def _shrink(
-        self, outputs: Outputs, start: Rows, free: NDArray[np.bool_], kappa: NDArray[np.float64], i: int
+        self, outputs: Outputs, start: Rows, free: NDArray[np.bool_], kappa: NDArray[np.float64], values: Ints
     ) -> Rows:
-        """The L0 attack towards value i: everyone's last success; unchanged where there was none."""
+        """The L0 attack of each pair towards its value: the last success; unchanged where there was none."""
         n = start.shape[0]
         kept, allowed, importance = start.copy(), free.copy(), np.zeros(start.shape, dtype=np.float32)
         constant, first = np.full(n, self.initial_constant, dtype=np.float32), True
@@ -118,7 +121,7 @@ class CarliniWagner(EvasionSearch):
                 np.arange(active.size),
                 start[np.ix_(active, columns)],
                 trial[np.ix_(active, columns)],
-                np.full(active.size, i),
+                values[active],
                 (kappa[active] + self.lead).astype(np.float32),
             )
             x, good, constant[active] = self._search(task, kept[np.ix_(active, columns)], constant[active], first)

@@ -42,6 +42,7 @@ class Outputs(Protocol):
 
     m: int
     softmax: bool  # C_i is the logarithm of the outputs' softmax, not the output itself
+    heavy: bool  # a step reads so many weights that it costs little more for many rows than for one
 
     def at(self, rows: Rows) -> Point: ...
 
@@ -74,7 +75,7 @@ def others(rows: Rows, columns: NDArray[np.int64]) -> csr_array:
 
 
 class LinearOutputs:
-    softmax = False
+    softmax, heavy = False, False
 
     def __init__(self, classifier: Any) -> None:
         self.classifier, self.m = classifier, classifier.m
@@ -89,7 +90,7 @@ class LinearOutputs:
 
 
 class NetworkOutputs:
-    softmax = True
+    softmax, heavy = True, True
 
     def __init__(self, classifier: NetworkClassifier) -> None:
         self.classifier, self.m = classifier, classifier.m
@@ -112,7 +113,7 @@ class NetworkOutputs:
 
 
 class ModuleOutputs:
-    softmax = False
+    softmax, heavy = False, True
 
     def __init__(self, classifier: ModuleClassifier) -> None:
         self.classifier, self.m = classifier, classifier.m
