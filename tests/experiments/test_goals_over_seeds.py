@@ -10,6 +10,7 @@ import pytest
 import attriguard as ag
 from attriguard.evaluation.cache import Cache
 from attriguard.experiments import goals
+from attriguard.experiments.record import interval
 
 
 def test_goals_over_seeds(tmp_path):
@@ -33,8 +34,8 @@ def test_goals_over_seeds(tmp_path):
 
 def test_the_interval_is_students():
     figures = np.array([[0.30], [0.32], [0.34]])
-    assert goals.interval(figures)[0] == pytest.approx(4.3027 * 0.02 / np.sqrt(3), rel=1e-4)
-    assert goals.interval(figures[:1])[0] == 0
+    assert interval(figures)[0] == pytest.approx(4.3027 * 0.02 / np.sqrt(3), rel=1e-4)
+    assert interval(figures[:1])[0] == 0
 
 
 def test_the_command_is_recorded_and_the_twin_has_the_size_asked_for(tmp_path):

@@ -28,7 +28,7 @@ def run(
     hidden: int = 2000,
     epochs: int = 20,
     network_users: int = 20,
-    network_cw_users: int = 1,
+    network_cw_users: int = 4,
 ) -> list[Figure]:
     """On LR-D and on a network, over samples of the test users; CW over smaller ones, JSMA also against ART's.
 

@@ -23,8 +23,7 @@ from attriguard.errors import MissingExtraError
 from attriguard.evaluation.precision import precision_losses
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.figure9 import ATTACK, OURS, RIVALS, defenses_of, tradeoffs
-from attriguard.experiments.goals import interval
-from attriguard.experiments.record import rounded
+from attriguard.experiments.record import interval, rounded
 from attriguard.experiments.workspace import Workspace
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot

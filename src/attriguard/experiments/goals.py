@@ -19,7 +19,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.evaluation.aware import Aware, evaluate_aware
 from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.protocol import three_groups
-from attriguard.experiments.record import rounded, versions
+from attriguard.experiments.record import interval, rounded, versions
 from attriguard.goals import BOTH, GOALS
 from attriguard.guard import AttriGuard
 
@@ -94,16 +94,6 @@ def _best(records: Sequence[dict[str, Any]], who: str) -> dict[str, list[float]]
     """For every budget the best attacker's accuracy: the mean over seeds, and half of its 95 % interval."""
     best = np.array([np.max(list(record[who].values()), axis=0) for record in records])
     return {"mean": [rounded(a) for a in best.mean(axis=0)], "interval": [rounded(a) for a in interval(best)]}
-
-
-def interval(figures: np.ndarray) -> np.ndarray:
-    """Half the width of Student's 95 % interval of the mean over rows; 0 for a single one."""
-    from scipy.stats import t
-
-    n = figures.shape[0]
-    if n < 2:
-        return np.zeros(figures.shape[1])
-    return np.asarray(t.ppf(0.975, n - 1) * figures.std(axis=0, ddof=1) / np.sqrt(n))
 
 
 def twin_options(text: str) -> dict[str, Any]:
