@@ -88,6 +88,29 @@ def test_goals(start, file):
             check(cell.split("±"), [best["mean"][k], best["interval"][k]])
 
 
+def test_the_rival_searches():
+    known = {figure["name"]: figure["value"] for figure in results("google-play/searches.json")["figures"]}
+    for name, *cells in table("| search | success | mean L0 |"):
+        for classifier, shown in (("LR-D", cells[:3]), ("network of 2,000 units", cells[3:])):
+            of = f"{classifier}, {name.lower()}"
+            for kind, cell in zip(("success", "noise", "time"), shown, strict=True):
+                assert number(cell) == pytest.approx(known[f"{of}: {kind}"], rel=0.02), (of, kind)
+
+
+def test_the_papers_searches_on_networks():
+    found = results("google-play/paper/results.json")["experiments"]["table-2"]["numbers"]["searches"]["NN-D"]
+    noise = results("google-play/paper/results.json")["experiments"]["figure-3"]["numbers"]["searches"]["NN-D"]
+    cw, panda = found["cw"], found["panda"]
+    for words in (
+        f"{cw['success']:.1%} on NN-D ({cw['users']} users)".replace("%", " %"),
+        f"{cw['seconds'] / panda['seconds']:.0f} times (NN-D) as fast as CW",
+        f"CW takes {cw['seconds']:.0f} seconds a user",
+        f"{noise['cw']['mean_l0_same']:.2f} against {noise['cw']['panda_same']:.2f} ({cw['users']} users)",
+        f"`margin` needs {noise['margin']['mean_l0_same']:.2f} changes and `panda` {noise['margin']['panda_same']:.2f}",
+    ):
+        assert words in FINDINGS
+
+
 def test_every_result_that_is_named_is_there():
     named = set(re.findall(r"results/([\w/.-]+\.(?:json|html))", FINDINGS))
     assert named

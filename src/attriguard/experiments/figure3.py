@@ -29,7 +29,7 @@ class Figure3(Experiment):
         "both classifiers, no larger than CW on LR-D, and on NN-D smaller for some cities and larger for others."
     )
     inputs = ("data", "LR-D", "NN-D", "Phase I: all searches on both")
-    effort = (150.0, 7600.0)
+    effort = (300.0, 7600.0)
     revision = 2
 
     def run(self, work: Workspace) -> Numbers:

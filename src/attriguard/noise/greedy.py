@@ -133,7 +133,7 @@ class Panda(GreedySearch):
 
 
 class Margin(GreedySearch):
-    """Greedy on C_i − max C_k: less noise, and it transfers better."""
+    """Greedy on C_i − max C_k: on linear classifiers less noise, which transfers better."""
 
     name = "margin"
     summary = "Algorithm 1 on the lead over the closest other value"
