@@ -24,8 +24,8 @@ class BeyondSearches(Experiment):
     name = "beyond-searches"
     title = "Beyond: margin and confidence"
     claim = (
-        "Not in the paper: a search for a lead over the closest rival needs less noise than PANDA and misleads other "
-        "classifiers more, and spending the rest of the budget on confidence misleads them more still."
+        "Not in the paper: on LR-D, a search for a lead over the closest rival needs less noise than PANDA and "
+        "misleads other classifiers more, and spending the rest of the budget on confidence misleads them more still."
     )
     reported = "Nothing; its search is PANDA, without confidence."
     inputs = ("data", "LR-D", "Phase I: LR-D panda, margin", "LR-A, RF-A, NN-A")
