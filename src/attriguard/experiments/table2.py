@@ -27,6 +27,8 @@ FASTER = 100.0
 
 
 def duration(seconds: float) -> str:
+    if seconds >= 10:
+        return f"{seconds:,.0f} s"
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
 
 
@@ -76,7 +78,7 @@ class Table2(Experiment):
                 continue
             times = cw["seconds"] / panda["seconds"]
             checks += [
-                Check(f"CW reaches less than {SELDOM:.0%} on {defender}", f"{cw['success']:.0%}",
+                Check(f"CW reaches less than {SELDOM:.0%} on {defender}", f"{cw['success']:.1%}",
                       cw["success"] < SELDOM),
                 Check(f"PANDA at least {FASTER:g} times as fast as CW on {defender}", f"{times:,.0f} times",
                       times >= FASTER),
@@ -111,11 +113,14 @@ class Table2(Experiment):
                     "–" if paper is None else f"{paper[0]:.0%}",
                     "–" if entry is None else f"{entry['success']:.1%}",
                 ]
-                row += ["–" if paper is None else f"{paper[1]:,}", "–" if entry is None else f"{entry['seconds']:.3g}"]
+                row += [
+                    "–" if paper is None else duration(paper[1]),
+                    "–" if entry is None else duration(entry["seconds"]),
+                ]
             rows.append(row)
         head = ["search"]
         for defender in found:
-            head += [f"{defender}, paper", "success", f"{defender}, paper", "seconds a user"]
+            head += [f"{defender}, paper", "success", f"{defender}, paper", "time a user"]
         both = [name for name in names if all(name in entries for entries in found.values())]
         return [
             BarPlot(
