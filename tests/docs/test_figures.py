@@ -111,6 +111,14 @@ def test_the_papers_searches_on_networks():
         assert words in FINDINGS
 
 
+def test_the_goals_against_a_network_of_the_papers_size():
+    best = results("google-play/goals-large.json")["best_attacker"]
+    for goal in ("conceal", "both"):
+        shown = re.search(rf"([\d.]+ ± [\d.]+) and ([\d.]+ ± [\d.]+) behind `{goal}`", FINDINGS)
+        for cell, who in zip(shown.groups(), ("does_not_know", "knows"), strict=True):
+            check(cell.split("±"), [best[goal][who]["mean"][0], best[goal][who]["interval"][0]])
+
+
 def test_every_result_that_is_named_is_there():
     named = set(re.findall(r"results/([\w/.-]+\.(?:json|html))", FINDINGS))
     assert named
