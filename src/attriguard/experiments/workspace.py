@@ -49,8 +49,8 @@ MAXITER, GREEDY = 50, ("panda", "margin")
 # Users whose noise one file holds, by defender; fewer where a search takes long, or its noise is in most entries.
 BLOCKS = {LR_D: 4096, NN_D: 64}
 FEWER = {"cw LR-D": 1, "cw NN-D": 4, "exact LR-D": 1, "fgsm LR-D": 16, "fgsm NN-D": 16}
-SLOW = ("cw", "exact")
-HUGE = ("fgsm",)
+SLOW = ("cw", "exact")  # too slow to be run once before the clock starts
+HUGE = ("fgsm",)  # noise in most entries: only its size is kept
 
 
 class Workspace:
