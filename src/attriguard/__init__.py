@@ -17,10 +17,10 @@ _EXPORTS = {
     "PublicData": "attriguard.data.public_data",
     "RatingScale": "attriguard.data.scale",
     "load_guard": "attriguard.storage",
-    "load_dataset": "attriguard.data.datasets",
+    "load_dataset": "attriguard.data.named.datasets",
     "read_ratings": "attriguard.data.ratings",
     "solve_mechanism": "attriguard.mechanism.solver",
-    "write_release": "attriguard.data.release",
+    "write_release": "attriguard.data.releases.release",
 }
 _MODULES = ("attacks", "defenses", "errors")
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from attriguard import defenses as defenses
     from attriguard import errors as errors
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
-    from attriguard.data.datasets import load_dataset as load_dataset
+    from attriguard.data.named.datasets import load_dataset as load_dataset
     from attriguard.data.public_data import PublicData as PublicData
     from attriguard.data.ratings import read_ratings as read_ratings
-    from attriguard.data.release import write_release as write_release
+    from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism

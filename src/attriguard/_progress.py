@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Progress = Callable[[str, int], None]
+Progress = Callable[[str, float], None]

@@ -123,7 +123,7 @@ def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
 
 def test_demo(monkeypatch, cli, tmp_path):
     small = ag.load_dataset("twin", n_users=400, n_items=150, n_values=4)
-    monkeypatch.setattr("attriguard.data.datasets.load_dataset", lambda name: small)
+    monkeypatch.setattr("attriguard.data.named.datasets.load_dataset", lambda name: small)
     monkeypatch.chdir(tmp_path)
     code, out, err = cli("demo")
     assert code == 0, err

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from attriguard.cli import main
 from attriguard.cli.datasets import app
-from attriguard.data.registry import DATASETS, DataFile
+from attriguard.data.named.registry import DATASETS, DataFile
 from attriguard.errors import DataError, DownloadError, ParameterError
 
 FILES = {

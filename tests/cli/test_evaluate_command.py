@@ -56,7 +56,7 @@ def test_attackers_who_know(base, cli, tmp_path):
 
 
 def test_the_papers_values_stand_beside_on_the_papers_data(small_twin, cli, monkeypatch, tmp_path):
-    monkeypatch.setattr("attriguard.data.datasets.load_dataset", lambda name, attribute: small_twin)
+    monkeypatch.setattr("attriguard.data.named.datasets.load_dataset", lambda name, attribute: small_twin)
     code, out, err = cli(
         "evaluate", "--dataset", "google-play", "--attacks", "BA-A,LR-A", "--budgets", "2", "--work", tmp_path
     )

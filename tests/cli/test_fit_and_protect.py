@@ -41,7 +41,7 @@ def test_the_release_misleads_the_guards_own_classifier(files, guard_file, cli, 
     guard = ag.load_guard(guard_file)
     truth = ag.read_ratings(files / "ratings.csv", attributes=files / "users.csv", attribute="city", scale=(1, 5, 1))
     noisy = ag.read_ratings(tmp_path / "r.csv", scale=(1, 5, 1))
-    from attriguard.data.release import align_items
+    from attriguard.data.releases.release import align_items
 
     def accuracy(data):
         X, _ = align_items(data, guard.items_)

@@ -49,7 +49,7 @@ def test_where_nothing_can_be_written_nothing_is_computed(command, cli, tmp_path
     def must_not(*_, **__):
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("attriguard.data.datasets.load_dataset", must_not)
+    monkeypatch.setattr("attriguard.data.named.datasets.load_dataset", must_not)
     (tmp_path / "file").touch()
     for output in (tmp_path, tmp_path / "file" / "x.html"):
         code, _, err = cli(*command, "--output", output)

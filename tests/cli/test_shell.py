@@ -48,7 +48,7 @@ def test_starting_loads_nothing_heavy(code, forbidden):
 
 
 def test_an_interrupt_is_no_traceback(monkeypatch, cli):
-    from attriguard.data import datasets
+    from attriguard.data.named import datasets
 
     def interrupted(*_args, **_options):
         raise KeyboardInterrupt

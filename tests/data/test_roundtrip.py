@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import attriguard as ag
-from attriguard.data.release import release_table
+from attriguard.data.releases.release import release_table
 from attriguard.errors import DataError
 
 INTEGERS = st.integers(-3, 12)

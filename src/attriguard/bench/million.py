@@ -26,7 +26,7 @@ def measure(small: int, large: int) -> dict[str, float]:
     import resource
     import time
 
-    from attriguard.data.twin import make_twin
+    from attriguard.data.named.twin import make_twin
     from attriguard.guard import AttriGuard
 
     data = make_twin(large)

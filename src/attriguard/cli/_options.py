@@ -125,7 +125,7 @@ def load_data(
         useless = [f"--{name}" for name, value in told.items() if value not in (None, False, TABLE_DEFAULT)]
         if useless:
             raise ParameterError(f"{', '.join(useless)}: for tables of your own; a named data set is known as it is")
-        from attriguard.data.datasets import load_dataset
+        from attriguard.data.named.datasets import load_dataset
 
         return load_dataset(dataset, attribute=wanted)
     if ratings is None:

@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[str, int], None]]:
+def progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error (on a terminal only): call it with what is going on and how many steps are done."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -98,7 +98,7 @@ def progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[str, int]
     with bar:
         task = bar.add_task("starting", total=total)
 
-        def advance(description: str, steps: int = 0) -> None:
+        def advance(description: str, steps: float = 0) -> None:
             bar.update(task, description=description, advance=steps)
 
         yield advance

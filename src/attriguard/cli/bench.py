@@ -70,7 +70,7 @@ def _run(name: str, dataset: str) -> list[Figure]:
     run: Callable[..., list[Figure]] = importlib.import_module(f"attriguard.bench.{name}").run
     if name in ("startup", "reading", "million"):
         return run()
-    from attriguard.data.datasets import load_dataset
+    from attriguard.data.named.datasets import load_dataset
 
     data = load_dataset(dataset)
     return run(data, dataset=dataset) if name == "network" else run(data)

@@ -10,8 +10,8 @@ import typer
 from attriguard.cli._options import AsJson
 
 if TYPE_CHECKING:
+    from attriguard.data.named.registry import Dataset
     from attriguard.data.public_data import PublicData
-    from attriguard.data.registry import Dataset
 
 # More values than this are cut short on a terminal; --json gives them all.
 MAX_SHOWN_VALUES = 40
@@ -34,7 +34,7 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
 def list_datasets(as_json: AsJson = False) -> None:
     """Show every data set, its size, and where it was found."""
     from attriguard.cli._shell import console, emit_json
-    from attriguard.data.registry import DATASETS
+    from attriguard.data.named.registry import DATASETS
 
     rows = [_entry(dataset) for dataset in DATASETS.values()]
     if as_json:
@@ -65,8 +65,8 @@ def info(
 ) -> None:
     """Describe one data set: sizes, values, licence, citation, files. Downloads nothing."""
     from attriguard.cli._shell import emit_json
-    from attriguard.data.datasets import find_dataset, load_dataset, verify_dataset
-    from attriguard.data.registry import get_dataset
+    from attriguard.data.named.datasets import find_dataset, load_dataset, verify_dataset
+    from attriguard.data.named.registry import get_dataset
 
     dataset = get_dataset(name)
     folder = None if dataset.embedded else find_dataset(name, path)
@@ -91,8 +91,8 @@ def fetch(
 ) -> None:
     """Show the licence, then download a data set into the cache, every file checked by its hash."""
     from attriguard.cli._shell import console, emit_json, messages
-    from attriguard.data.datasets import fetch_dataset
-    from attriguard.data.registry import get_dataset
+    from attriguard.data.named.datasets import fetch_dataset
+    from attriguard.data.named.registry import get_dataset
 
     downloaded = False
 
@@ -124,7 +124,7 @@ def _somebody_answers() -> bool:
 
 def _entry(dataset: Dataset) -> dict[str, Any]:
     """What the table knows of a data set, and where its files are."""
-    from attriguard.data.datasets import locate, missing_files
+    from attriguard.data.named.datasets import locate, missing_files
 
     folder = None if dataset.embedded else locate(dataset.name)
     return {

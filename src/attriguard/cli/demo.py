@@ -24,8 +24,8 @@ def demo(
     """
     from attriguard.attacks import get
     from attriguard.cli._audit import present, run_audit
-    from attriguard.data.datasets import load_dataset
     from attriguard.data.files import check_outputs
+    from attriguard.data.named.datasets import load_dataset
     from attriguard.guard import AttriGuard
 
     check_outputs(output)

@@ -202,7 +202,7 @@ def names_of(text: str) -> list[str]:
 
 
 def open_cache(work: Path | None) -> Cache:
-    from attriguard.data.datasets import cache_folder
+    from attriguard.data.named.datasets import cache_folder
     from attriguard.evaluation.cache import Cache
 
     return Cache(cache_folder() / "evaluate") if work is None else Cache(work, keep_networks=True)

@@ -65,8 +65,8 @@ def protect(
     from attriguard.cli._shell import console, emit_json, note, progress
     from attriguard.data.files import check_outputs
     from attriguard.data.ratings import read_ratings
-    from attriguard.data.release import align_items, refuse_attribute, write_release
-    from attriguard.data.tables import check_output_suffix
+    from attriguard.data.releases.release import align_items, refuse_attribute, write_release
+    from attriguard.data.tables.table import check_output_suffix
     from attriguard.goals import phase_one_steps
     from attriguard.storage import guard_metadata, load_guard
 
@@ -187,8 +187,8 @@ def places_from(seed: int | None, secret: bytes | None) -> int | None:
 
 def _columns(path: Path, wanted: dict[str, bool]) -> dict[str, list[Any]]:
     """Columns of a small table by their role; True: the table must have it."""
-    from attriguard.data.columns import find_column
-    from attriguard.data.tables import read_table
+    from attriguard.data.tables.columns import find_column
+    from attriguard.data.tables.table import read_table
 
     table = read_table(path)
     found = {role: find_column(table.column_names, role) for role in wanted}

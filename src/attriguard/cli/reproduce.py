@@ -72,7 +72,7 @@ def reproduce(
 def data_of(dataset: str | None) -> tuple[str, PublicData]:
     """The data set asked for; the paper's where its files are, otherwise the twin."""
     from attriguard.cli._shell import note
-    from attriguard.data.datasets import find_dataset, load_dataset
+    from attriguard.data.named.datasets import find_dataset, load_dataset
     from attriguard.evaluation.paper import PAPER_DATASET
 
     if dataset is None:

@@ -15,7 +15,7 @@ from attriguard.data.split import stratified_test_mask
 from attriguard.errors import DataError
 
 if TYPE_CHECKING:
-    from attriguard.data.source import SourceTable
+    from attriguard.data.tables.source import SourceTable
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import UNDISCLOSED, check_choice
-from attriguard.data.attributes import AttributeTable, join_attributes, read_attributes
-from attriguard.data.cells import rating_numbers
-from attriguard.data.columns import Roles, find_roles
-from attriguard.data.duplicates import DUPLICATES, build_matrix
-from attriguard.data.ids import encode_ids, lookup, union
 from attriguard.data.public_data import PublicData
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.data.source import SourceTable
-from attriguard.data.tables import InputTable, TableLike, read_table
+from attriguard.data.tables.attributes import AttributeTable, join_attributes, read_attributes
+from attriguard.data.tables.cells import rating_numbers
+from attriguard.data.tables.columns import Roles, find_roles
+from attriguard.data.tables.duplicates import DUPLICATES, build_matrix
+from attriguard.data.tables.ids import encode_ids, lookup, union
+from attriguard.data.tables.source import SourceTable
+from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError, ParameterError
 
 UNMATCHED = ("error", "keep", "drop")

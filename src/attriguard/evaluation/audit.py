@@ -79,7 +79,7 @@ def audit(
     knowing: Attack | None = None,
     all_goals: bool = False,
     seed: int | None = None,
-    progress: Callable[[str, int], None] = lambda _what, _steps: None,
+    progress: Callable[[str, float], None] = lambda _what, _steps: None,
 ) -> Audit:
     """Attack users that neither the attacks nor the guard have learnt from, before and after protection.
 
@@ -123,7 +123,7 @@ def _aware(
     test: PublicData,
     budget: float,
     seed: int | None,
-    progress: Callable[[str, int], None],
+    progress: Callable[[str, float], None],
 ) -> Aware | None:
     """None where nobody was asked for, or where a value has too few users to halve."""
     if knowing is None or np.bincount(train.y, minlength=train.m).min() < FEWEST_TO_HALVE:
@@ -140,7 +140,7 @@ def _goals(
     test: PublicData,
     ladder: tuple[float, ...],
     seed: int | None,
-    progress: Callable[[str, int], None],
+    progress: Callable[[str, float], None],
 ) -> tuple[GoalOutcome, ...]:
     if knowing is None:
         raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
@@ -183,7 +183,7 @@ def _curve(
     attack: Attack,
     test: PublicData,
     ladder: tuple[float, ...],
-    progress: Callable[[str, int], None],
+    progress: Callable[[str, float], None],
 ) -> Curve:
     def step(_: int) -> None:
         progress(f"{attack.name} attacks", 1)

@@ -32,7 +32,7 @@ def find_in_blocks(
     *,
     size: int,
     folder: Path,
-    progress: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Found:
     """All users' noise; ``folder`` is named after everything it depends on."""
     folder.mkdir(parents=True, exist_ok=True)

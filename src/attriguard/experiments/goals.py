@@ -44,7 +44,7 @@ def run(
     confidence: float | str | None = None,
     draws: int = DRAWS,
     cache: Cache | None = None,
-    progress: Callable[[str, int], None] = lambda _what, _steps: None,
+    progress: Callable[[str, float], None] = lambda _what, _steps: None,
 ) -> dict[str, Any]:
     """Figures of every goal, attack, budget and seed; and of every goal the best attacker, with an interval."""
     from attriguard.attacks import lineup
@@ -56,7 +56,7 @@ def run(
             guard = AttriGuard(goal=goal, scale=data.scale, budget=float(np.median(budgets)), random_state=seed)
             guard.set_params(split=split if goal == BOTH else None, confidence=confidence)
 
-            def report(what: str, steps: int, goal: str = goal, seed: int = seed) -> None:
+            def report(what: str, steps: float, goal: str = goal, seed: int = seed) -> None:
                 progress(f"{goal}, seed {seed}: {what}", steps)
 
             aware = evaluate_aware(
@@ -106,7 +106,7 @@ def twin_options(text: str) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     from attriguard.cli._options import confidence_of
     from attriguard.cli._shell import progress, write_json
-    from attriguard.data.datasets import load_dataset
+    from attriguard.data.named.datasets import load_dataset
 
     parser = argparse.ArgumentParser(prog="python -m attriguard.experiments.goals", description=__doc__.splitlines()[0])
     parser.add_argument("--dataset", default="google-play")

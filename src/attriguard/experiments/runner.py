@@ -102,9 +102,9 @@ class Meter:
         self.name, self.progress = experiment.name, progress
         self.total = effort(experiment, work)
         self.steps = max(1, experiment.n_steps(work))
-        self.done = self.shown = 0
+        self.done, self.shown = 0.0, 0
 
-    def __call__(self, what: str, steps: int) -> None:
+    def __call__(self, what: str, steps: float) -> None:
         self.done += steps
         # The number of steps is a guess: the last bit of the bar is for the end.
         target = min(int(self.total * self.done / self.steps), self.total - 1)

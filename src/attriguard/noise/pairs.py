@@ -74,7 +74,7 @@ def search_pairs(
     *,
     m: int,
     margin: bool,
-    progress: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Edits:
     """Phase I for all users, a batch at a time."""
     n, size = X.shape[0], max(1, engine.users_at_once())

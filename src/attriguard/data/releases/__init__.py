@@ -1,0 +1,1 @@
+"""What a release does to a table, and the released table itself."""

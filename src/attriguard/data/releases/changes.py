@@ -1,0 +1,74 @@
+"""What a release does to a table: which rows stay, change, go and come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.data.public_data import PublicData
+from attriguard.data.tables.source import SourceTable
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSummary:
+    """How many rows of the table stay as they were, have another rating, are gone, and are new."""
+
+    kept: int
+    changed: int
+    removed: int
+    added: int
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``)."""
+
+    new_level: NDArray[np.int64]
+    changed: NDArray[np.bool_]
+    removed: NDArray[np.bool_]
+    added_users: NDArray[np.int64]
+    added_columns: NDArray[np.int64]
+    added_levels: NDArray[np.int64]
+
+    @property
+    def summary(self) -> ReleaseSummary:
+        changed, removed = int(self.changed.sum()), int(self.removed.sum())
+        return ReleaseSummary(self.changed.size - changed - removed, changed, removed, self.added_users.size)
+
+
+def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> Changes:
+    levels = data.scale.levels
+    old = _levels(data.X, levels)[_find(data.X, source.user_of_row, source.item_of_row)]
+    entry = _find(released, source.user_of_row, column[source.item_of_row])
+    after = _levels(released, levels)
+    new = np.where(column[source.item_of_row] < 0, old, after[entry])
+    is_new = after[:-1] > 0
+    is_new[entry[entry >= 0]] = False
+    rows = np.repeat(np.arange(released.shape[0], dtype=np.int64), np.diff(released.indptr))
+    return Changes(
+        new_level=new,
+        changed=(new != old) & (new > 0),
+        removed=(new != old) & (new == 0),
+        added_users=rows[is_new],
+        added_columns=released.indices[is_new].astype(np.int64),
+        added_levels=after[:-1][is_new],
+    )
+
+
+def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
+    """The level of every entry, and a last 0 for what has no entry (position -1)."""
+    return np.append(np.rint(X.data.astype(np.float64) * levels), 0).astype(np.int64)
+
+
+def _find(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of entries in a canonical matrix, -1 where there is none."""
+    width = X.shape[1]
+    keys = np.repeat(np.arange(X.shape[0], dtype=np.int64), np.diff(X.indptr)) * width + X.indices
+    wanted = rows * width + columns
+    if keys.size == 0:
+        return np.full(wanted.size, -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where((keys[place] == wanted) & (columns >= 0), place, -1)

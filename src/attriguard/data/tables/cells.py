@@ -1,0 +1,134 @@
+"""Cells of a table: ratings as numbers, and numbers back as cells of the column's own type."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from attriguard.data.scale import RatingScale
+from attriguard.data.tables.arrays import plain_array, plain_type
+from attriguard.data.tables.table import InputTable
+from attriguard.errors import DataError
+
+Column: TypeAlias = pa.Array | pa.ChunkedArray
+
+_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
+    """A column of ratings as numbers, every one of them finite."""
+    cells = plain_array(table.table.column(column))
+    if pa.types.is_large_string(cells.type):
+        cells = _numbers_in_text(table, column, cells)
+    elif pa.types.is_boolean(cells.type):
+        cells = cells.cast(pa.int8())
+    elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)):
+        raise DataError(
+            f"{table.name}, column {table.column_names[column]!r}: ratings must be numbers, got {cells.type}; "
+            f"name another column with the option rating, or take every row as a like with the option like"
+        )
+    numbers: NDArray[np.float64] = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        row = int(bad[0])
+        got = "nothing" if not cells[row].is_valid else f"{numbers[row]:g}"
+        raise DataError(
+            f"{table.at(row, column)}: a rating must be a finite number, got {got} ({bad.size:,} such rows); "
+            f"remove these rows, or take every row as a like with the option like"
+        )
+    return numbers
+
+
+def _numbers_in_text(table: InputTable, column: int, cells: pa.Array) -> pa.Array:
+    text = pc.utf8_trim_whitespace(cells)
+    text = pc.if_else(pc.equal(text, ""), None, text)
+    try:
+        return text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        number = pc.match_substring_regex(text, _NUMBER).fill_null(True).to_numpy(zero_copy_only=False)
+    bad = np.flatnonzero(~number)
+    row = int(bad[0]) if bad.size else 0
+    raise DataError(
+        f"{table.at(row, column)}: a number was expected, got other text ({bad.size:,} such rows); "
+        f"write ratings with a dot for decimals, or name another column with the option rating"
+    )
+
+
+def rating_cells(column: pa.ChunkedArray, scale: RatingScale) -> pa.Array:
+    """The cell for every level of the scale (0 is "not rated"); null where the column's type has none."""
+    raw = [float(f"{value:.12g}") for value in scale.from_unit(np.arange(scale.levels + 1) / scale.levels)]
+    cells: list[float | None] = [None if level == 0 and not scale.is_likes else v for level, v in enumerate(raw)]
+    kind = plain_type(column.type)
+    if pa.types.is_large_string(kind):
+        return pa.array(_texts(column, scale, cells), kind)
+    if pa.types.is_integer(kind):
+        cells = [v if v is not None and v == round(v) else None for v in cells]
+    try:
+        return pa.array(cells, pa.float64()).cast(kind)
+    except pa.ArrowException as error:
+        raise DataError(f"ratings of the scale {scale} do not fit a column of {kind}; convert the column") from error
+
+
+def _texts(column: pa.ChunkedArray, scale: RatingScale, cells: list[float | None]) -> list[str | None]:
+    """Numbers written as this column writes them: as seen in it, else with as many decimals."""
+    seen = plain_array(column).unique()
+    numbers = pc.utf8_trim_whitespace(seen).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    levels = np.rint(scale.to_unit(numbers).astype(np.float64) * scale.levels).astype(int)
+    known: dict[int, str] = {}
+    for level, text in zip(levels.tolist(), seen.to_pylist(), strict=True):
+        known.setdefault(level, text)
+    decimals = max((len(text.strip().partition(".")[2]) for text in known.values()), default=0)
+    result: list[str | None] = []
+    for level, value in enumerate(cells):
+        text = "" if value is None else f"{value:.{decimals}f}"
+        exact = value is not None and float(text) == value
+        result.append(None if value is None else known.get(level, text if exact else f"{value:.12g}"))
+    return result
+
+
+def id_cells(ids: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Ids as cells of a column of type ``kind`` (its plain type)."""
+    texts = pa.array([str(identity) for identity in ids.tolist()], pa.large_string())
+    if pa.types.is_large_string(kind):
+        return texts
+    try:
+        if pa.types.is_floating(kind):
+            return texts.cast(pa.int64()).cast(kind)
+        return texts.cast(kind)
+    except pa.ArrowException as error:
+        raise DataError(
+            f"ids that are new to the table do not fit its column of {kind}; "
+            f"give the ids of the table and of the items the same type"
+        ) from error
+
+
+def gather(column: pa.ChunkedArray, index: NDArray[np.int64], extra: pa.Array | None = None) -> Column:
+    """Cells by position in the column followed by ``extra``; -1 gives a null. The column's type is kept."""
+    if index.size == len(column) and np.array_equal(index, np.arange(index.size)):
+        return column
+    rows = pa.array(index, mask=index < 0)
+    if pa.types.is_dictionary(column.type):
+        return _gather_dictionary(column, rows, extra)
+    cells = plain_array(column)
+    if extra is not None:
+        cells = pa.concat_arrays([cells, extra])
+    return cells.take(rows).cast(column.type)
+
+
+def _gather_dictionary(column: pa.ChunkedArray, rows: pa.Array, extra: pa.Array | None) -> pa.Array:
+    """As ``gather``; categories keep their order, new ones come after them."""
+    encoded = column.unify_dictionaries().combine_chunks() if column.num_chunks > 1 else column.chunk(0)
+    kind = column.type
+    categories = plain_array(encoded.dictionary)
+    indices = encoded.indices.cast(pa.int64())
+    if extra is not None:
+        new = extra.filter(pc.is_null(pc.index_in(extra, value_set=categories))).drop_null().unique()
+        categories = pa.concat_arrays([categories, new])
+        indices = pa.concat_arrays([indices, pc.index_in(extra, value_set=categories).cast(pa.int64())])
+    return pa.DictionaryArray.from_arrays(
+        indices.take(rows).cast(kind.index_type), categories.cast(kind.value_type), ordered=kind.ordered
+    )

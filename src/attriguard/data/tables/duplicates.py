@@ -1,0 +1,90 @@
+"""The same (user, item) twice: found, refused or resolved while X is built."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from attriguard.data.scale import RatingScale
+from attriguard.data.tables.cells import gather, rating_cells
+from attriguard.data.tables.source import SourceTable
+from attriguard.data.tables.table import InputTable
+from attriguard.errors import DataError
+
+DUPLICATES = ("error", "last", "mean")
+
+
+class Repeats(NamedTuple):
+    """How many keys come more than once, and the first two rows that have one key."""
+
+    keys: int
+    first: int
+    second: int
+
+
+def find_repeats(keys: NDArray[np.int64]) -> Repeats:
+    """The repeats among keys of which at least one comes more than once."""
+    order, starts, counts = _group(keys)
+    twice = starts[counts > 1]
+    k = int(np.argmin(order[twice + 1]))
+    return Repeats(twice.size, int(order[twice[k]]), int(order[twice[k] + 1]))
+
+
+def _group(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Rows sorted by key (equal keys in the order of rows), where each key starts and how often it comes."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    return order, starts, np.diff(starts, append=keys.size)
+
+
+def build_matrix(
+    table: InputTable,
+    source: SourceTable,
+    raw: NDArray[np.float64] | None,
+    scale: RatingScale,
+    shape: tuple[int, int],
+    duplicates: str,
+) -> tuple[csr_array, SourceTable]:
+    """X, and the source with one row for each (user, item); ``raw`` is None for likes."""
+    unit = np.ones(source.rows.size, dtype=np.float32) if raw is None else scale.to_unit(raw[source.rows])
+    X = coo_array((unit, (source.user_of_row, source.item_of_row)), shape=shape).tocsr()
+    if X.nnz == source.rows.size:
+        return X, source
+    keys = source.user_of_row * shape[1] + source.item_of_row
+    if duplicates == "error":
+        repeats = find_repeats(keys)
+        first, second = (table.row(int(source.rows[row])) for row in (repeats.first, repeats.second))
+        raise DataError(
+            f"{table.name} has {repeats.keys:,} (user, item) pairs that come more than once, first {first} "
+            f"and {second}; set duplicates to 'last' or 'mean', or remove the surplus rows"
+        )
+    order, starts, counts = _group(keys)
+    last = order[starts + counts - 1]
+    if duplicates == "mean" and raw is not None:
+        mean = scale.to_unit(np.add.reduceat(raw[source.rows][order], starts) / counts)
+        moved = unit[last] != mean
+        levels = np.rint(mean[moved] * scale.levels).astype(np.int64)
+        source = _with_levels(source, scale, source.rows[last[moved]], levels)
+        unit[last] = mean
+    keep = np.zeros(keys.size, dtype=np.bool_)
+    keep[last] = True
+    source = source.of_rows(keep)
+    return coo_array((unit[keep], (source.user_of_row, source.item_of_row)), shape=shape).tocsr(), source
+
+
+def _with_levels(
+    source: SourceTable, scale: RatingScale, rows: NDArray[np.int64], levels: NDArray[np.int64]
+) -> SourceTable:
+    """The source with other ratings in some rows of its table."""
+    if source.rating is None:
+        return source
+    column = source.table.column(source.rating)
+    index = np.arange(len(column), dtype=np.int64)
+    index[rows] = len(column) + levels
+    cells = gather(column, index, rating_cells(column, scale))
+    field = source.table.schema.field(source.rating)
+    return replace(source, table=source.table.set_column(source.rating, field, cells))

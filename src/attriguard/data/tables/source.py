@@ -1,0 +1,84 @@
+"""SourceTable: the table that the user came with, so that a release can be given back in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from attriguard.data.tables.csv_text import CsvStyle
+
+if TYPE_CHECKING:
+    from attriguard.data.public_data import PublicData
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SourceTable:
+    """The ratings table as it came, and which of its rows are whose.
+
+    ``user``, ``item`` and ``rating`` are positions of columns (no rating: every row is a like). ``rows`` are
+    the table's rows that belong to the data, in the table's order; ``user_of_row`` and ``item_of_row`` are
+    their users and items as rows and columns of ``X``. ``csv`` tells how a CSV file was written
+    (None: Parquet or a frame).
+    """
+
+    table: pa.Table
+    user: int
+    item: int
+    rating: int | None
+    rows: NDArray[np.int64]
+    user_of_row: NDArray[np.int64]
+    item_of_row: NDArray[np.int64]
+    csv: CsvStyle | None = None
+
+    @property
+    def other_columns(self) -> list[str]:
+        """The columns that are neither user, item nor rating."""
+        roles = (self.user, self.item, self.rating)
+        return [name for k, name in enumerate(self.table.column_names) if k not in roles]
+
+    def of_rows(self, keep: NDArray[np.bool_]) -> SourceTable:
+        """Only some of the rows."""
+        return replace(
+            self, rows=self.rows[keep], user_of_row=self.user_of_row[keep], item_of_row=self.item_of_row[keep]
+        )
+
+    def of_users(self, users: NDArray[np.int64]) -> SourceTable | None:
+        """The rows of some users, who take the numbers 0, 1, … in the order given.
+
+        None if a user comes twice (a bootstrap sample): such data is no longer the table that came.
+        """
+        n_users = int(max(self.user_of_row.max(initial=-1), users.max(initial=-1))) + 1
+        number = np.full(n_users, -1, dtype=np.int64)
+        number[users] = np.arange(users.size)
+        if np.count_nonzero(number >= 0) < users.size:
+            return None
+        renumbered = replace(self, user_of_row=number[self.user_of_row])
+        return renumbered.of_rows(renumbered.user_of_row >= 0)
+
+
+def plain_source(data: PublicData) -> SourceTable:
+    """A table of user, item and rating for data that came without one (likes have no rating column)."""
+    X = data.X
+    user_of_row = np.repeat(np.arange(data.n_users, dtype=np.int64), np.diff(X.indptr))
+    item_of_row = X.indices.astype(np.int64)
+    columns = {
+        "user": pa.array(data.users[user_of_row]),
+        "item": pa.array(data.items[item_of_row]),
+    }
+    if not data.scale.is_likes:
+        raw = np.round(data.scale.from_unit(X.data), 9)
+        whole = all(float(number).is_integer() for number in (data.scale.lowest, data.scale.step))
+        columns["rating"] = pa.array(raw.astype(np.int64) if whole else raw)
+    return SourceTable(
+        table=pa.table(columns),
+        user=0,
+        item=1,
+        rating=None if data.scale.is_likes else 2,
+        rows=np.arange(X.nnz, dtype=np.int64),
+        user_of_row=user_of_row,
+        item_of_row=item_of_row,
+    )

@@ -1,0 +1,173 @@
+"""Tables in and out: CSV and Parquet files, and frames that speak Arrow (pandas, polars, pyarrow)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attriguard.data.files import check_file, read_bytes, written_beside
+from attriguard.data.tables.csv_text import (
+    MAX_COLUMNS,
+    CsvStyle,
+    parse_csv,
+    render_csv,
+    too_many_columns,
+)
+from attriguard.errors import DataError
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+# Names in an error line; a table may have more columns than anybody wants to read.
+SHOWN_COLUMNS = 12
+
+
+class ArrowFrame(Protocol):
+    """Any frame that speaks the Arrow interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@dataclass(frozen=True, eq=False)
+class InputTable:
+    """A table as it came, with what an error needs to say where it is wrong."""
+
+    table: pa.Table
+    name: str
+    csv: CsvStyle | None = None
+    rows_are_lines: bool = False
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.table.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        return self.table.column(name)
+
+    @property
+    def shown_columns(self) -> str:
+        names = [repr(name) for name in self.column_names[:SHOWN_COLUMNS]]
+        more = len(self.column_names) - len(names)
+        return ", ".join(names) + (f" and {more} more" if more else "")
+
+    def row(self, row: int) -> str:
+        """A row's number as a person counts: from 1, and the line in the file where rows are lines."""
+        return f"row {row + 1:,} (line {row + 2:,})" if self.rows_are_lines else f"row {row + 1:,}"
+
+    def at(self, row: int, column: int) -> str:
+        return f"{self.name}, {self.row(row)}, column {self.column_names[column]!r}"
+
+
+TableLike: TypeAlias = str | os.PathLike[str] | ArrowFrame | InputTable
+
+
+def read_table(given: TableLike, what: str = "the table") -> InputTable:
+    """A file or a frame as a table; ``what`` names it in errors when it has no file name."""
+    if isinstance(given, InputTable):
+        table = given
+    elif isinstance(given, (str, os.PathLike)):
+        table = _read_file(Path(given))
+    elif hasattr(given, "__arrow_c_stream__"):
+        table = InputTable(_read_frame(given, what), what)
+    else:
+        raise DataError(
+            f"{what} must be a file name or a frame (pandas, polars, pyarrow), got a {type(given).__name__}"
+            + ("; call .collect() on it first" if hasattr(given, "collect") else "")
+        )
+    if table.table.num_columns > MAX_COLUMNS:
+        raise DataError(too_many_columns(table.name, table.table.num_columns))
+    if table.table.num_rows == 0:
+        raise DataError(f"{table.name} has no rows; at least one was expected")
+    return table
+
+
+def _read_file(path: Path) -> InputTable:
+    suffix = _suffix(path)
+    if suffix in PARQUET_SUFFIXES:
+        return InputTable(_read_parquet(check_file(path)), path.name)
+    if not path.is_dir() and suffix not in TEXT_SUFFIXES:
+        raise DataError(f"{path.name}: {_known_suffixes()}, got {suffix or 'none'}; rename or convert the file")
+    table, style, rows_are_lines = parse_csv(read_bytes(path), path.name)
+    return InputTable(table, path.name, style, rows_are_lines)
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+def _known_suffixes() -> str:
+    return f"a table's file name ends in {', '.join(TEXT_SUFFIXES + PARQUET_SUFFIXES[:1])}"
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:
+            width = len(file.schema_arrow)
+            if width > MAX_COLUMNS:
+                raise DataError(too_many_columns(path.name, width))
+            return file.read()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path} cannot be read as Parquet ({reason}); was it copied whole?") from error
+
+
+def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
+    try:
+        return pa.RecordBatchReader.from_stream(frame).read_all()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        # Only the column is taken from the message: the rest may quote a private value.
+        column = re.search(r"for column (.+?) with type", str(error))
+        named = f"column {column.group(1)!r} of {what}" if column else f"a column of {what}"
+        raise DataError(
+            f"{named} cannot be read through Arrow: it holds values of mixed types or of a kind Arrow lacks; "
+            f"make them all whole numbers, or all text"
+        ) from None
+
+
+def write_table(table: pa.Table, path: Path, style: CsvStyle | None) -> None:
+    """Write a table in the format that the file's name asks for; ``style`` is the source's CSV style."""
+    suffix = check_output_suffix(path)
+    if suffix in PARQUET_SUFFIXES:
+        with written_beside(path) as file:
+            _write_parquet(table, file, path)
+        return
+    blocks = render_csv(table, _style_for(suffix, style))
+    with written_beside(path) as file:
+        if suffix.endswith(".gz"):
+            # No name and no time in the gzip: the same release gives the same bytes.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                packed.writelines(blocks)
+        else:
+            file.writelines(blocks)
+
+
+def check_output_suffix(path: Path) -> str:
+    """The suffix of an output; a name that no format goes with is refused before the long work is done."""
+    suffix = _suffix(path)
+    if suffix not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
+        raise DataError(f"{path.name}: {_known_suffixes()}, got {suffix or 'none'}; give the output such a name")
+    return suffix
+
+
+def _style_for(suffix: str, style: CsvStyle | None) -> CsvStyle:
+    """The source's own style, but a .tsv is split by tabs and a .csv never is."""
+    style = style or CsvStyle(delimiter="\t" if suffix.startswith(".txt") else ",")
+    if suffix.startswith(".tsv"):
+        return replace(style, delimiter="\t")
+    if suffix.startswith(".csv") and style.delimiter == "\t":
+        return replace(style, delimiter=",")
+    return style
+
+
+def _write_parquet(table: pa.Table, file: Any, path: Path) -> None:
+    try:
+        pq.write_table(table, file)
+    except pa.ArrowException as error:
+        raise DataError(f"{path} cannot be written as Parquet: {error}") from error
