@@ -17,13 +17,11 @@ UNDISCLOSED = -1
 
 
 def check_matrix(X: Any, *, name: str = "X", n_items: int | None = None) -> csr_array:
-    """Public data as a canonical float32 ``csr_array`` with entries in [0, 1]; never changes the caller's matrix."""
-    if not issparse(X):
-        kind = type(X).__name__
-        raise DataError(
-            f"{name} must be a scipy sparse matrix (users × items), got a {kind}; "
-            f"wrap it: scipy.sparse.csr_array({name})"
-        )
+    """Public data as a canonical float32 ``csr_array`` with entries in [0, 1]; never changes the caller's matrix.
+
+    ``X`` is a sparse matrix, or anything that NumPy takes for a matrix (an array, a frame, a list of lists).
+    """
+    X = X if issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise DataError(f"{name} must have two dimensions (users × items), got shape {X.shape}")
     if n_items is not None and X.shape[1] != n_items:
@@ -55,6 +53,23 @@ def check_matrix(X: Any, *, name: str = "X", n_items: int | None = None) -> csr_
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return matrix
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool = False) -> csr_array:
+    """``check_matrix`` for a scikit-learn estimator, which remembers how many items, and which, it was fitted on.
+
+    Dense data goes through scikit-learn's own checks, so that its errors and conventions are the usual ones.
+    """
+    from sklearn.utils.validation import validate_data
+
+    try:
+        if issparse(X):  # `check_matrix` looks at its entries; here only its columns are compared with those of fit
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+        else:
+            X = validate_data(estimator, X, reset=reset, dtype="numeric")
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    return check_matrix(X)
 
 
 def _as_int32(indices: NDArray[Any]) -> NDArray[np.int32]:
