@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from attriguard._version import __version__
+
 
 _EXPORTS = {
     "AttriGuard": "attriguard.guard",
@@ -16,8 +17,9 @@ _EXPORTS = {
     "Plan": "attriguard.plan",
     "PublicData": "attriguard.data.public_data",
     "RatingScale": "attriguard.data.scale",
-    "load_guard": "attriguard.storage",
+    "load_guard": "attriguard.guard",
     "load_dataset": "attriguard.data.named.datasets",
+    "Progress": "attriguard.progress",
     "read_ratings": "attriguard.data.ratings",
     "solve_mechanism": "attriguard.mechanism.solver",
     "write_release": "attriguard.data.releases.release",
@@ -52,4 +54,4 @@ if TYPE_CHECKING:
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
     from attriguard.plan import Plan as Plan
-    from attriguard.storage import load_guard as load_guard
+    from attriguard.guard import load_guard as load_guard

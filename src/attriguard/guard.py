@@ -1,4 +1,4 @@
-"""AttriGuard: a classifier, a noise search and a mechanism, as a scikit-learn estimator."""
+"""AttriGuard: a goal, a classifier, a noise search and a mechanism, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_labels, check_matrix
-from attriguard._progress import Progress
-from attriguard.classifiers.base import Classifier, infer
+from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_features, check_labels, check_number
+from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
-from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import DataError, NotFittedError, ParameterError
-from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, confidence_of, learn, phase_one
+from attriguard.data.scale import check_scale
+from attriguard.errors import AttriGuardError, DataError, NotFittedError, ParameterError
+from attriguard.goals import Goal, Learnt, Settings
+from attriguard.goals import get as get_goal
+from attriguard.goals.base import Training
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import COSTS, NoiseSearch, Rules, make_rules
+from attriguard.noise.base import COSTS, NoiseSearch, make_rules
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
-from attriguard.plan import Plan, make_plan
+from attriguard.plan import Plan
+from attriguard.progress import Progress, ProgressLike
+from attriguard.storage import GuardState, damaged, read_state, write_state
 
 
 class GuardNotFittedError(NotFittedError, SklearnNotFittedError):
-    """Known to both families: attriguard's and scikit-learn's."""
+    """A guard was used before ``fit``; an error of attriguard's family and of scikit-learn's."""
 
 
 class AttriGuard(TransformerMixin, BaseEstimator):
@@ -64,24 +67,25 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         Items that may be added: a list (they get the top of the scale) or a mapping item → raw rating (entry in
         [0, 1] without a scale). None: every item, at the top of the scale, as in the paper.
     goal
-        "mislead" (the paper's): an attacker who does not know the guard infers something else. "conceal": what tells
-        most is taken away, so that even an attacker who knows the guard infers less. "both": part of the changes does
-        the one, the rest the other. ``classifier``, ``search``, ``target``, ``step``, ``confidence`` and ``maxiter``
-        are for misleading, ``members`` is for concealing.
+        "mislead" (the paper's): an attacker who does not know the guard infers another value. "conceal": what tells
+        most is removed, so that even an attacker who knows the guard and retrains infers less. "both": part of the
+        changes does the one, the rest the other. ``classifier``, ``search``, ``target``, ``step``, ``confidence`` and
+        ``maxiter`` are for misleading, ``members`` is for concealing.
     members
         How many small networks look for what tells most.
     split
-        For "both": the share of the budget that takes away. None: ``fit`` finds it, on users of its own.
+        For "both": the share of the budget that removes ratings. None: ``fit`` tries out three shares on its own users.
     random_state
         Seeds ``transform``, and the learning of networks without a seed of their own; None: the operating system's
         entropy.
     """
 
-    # What fit learns; which of these, depends on the goal.
-    classifier_: Classifier
-    ensemble_: Ensemble | None  # looks for what tells most; None: to mislead only
-    split_: float  # the share of the budget that takes away
-    goal_: str
+    # What fit learns.
+    learnt_: Learnt
+    classes_: NDArray[Any]
+    values_: tuple[str, ...]  # the names of the classes
+    items_: NDArray[Any] | None  # the ids of the columns, where they were given
+    metadata_: dict[str, Any]  # what is kept with the guard in its file, besides itself
 
     def __init__(
         self,
@@ -98,7 +102,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         cost: str = "l0",
         locked: Any = None,
         additions: Any = None,
-        goal: str = MISLEAD,
+        goal: str = "mislead",
         members: int = MEMBERS,
         split: float | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -128,71 +132,103 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         items: ArrayLike | None = None,
         values: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
+        progress: ProgressLike = None,
     ) -> AttriGuard:
         """Learn from users who disclose the attribute: ``y`` holds their values, -1 for those who do not.
 
         ``items`` (ids of the columns) and ``values`` (names of the values, where y holds codes) are kept with the
         guard and saved with it. ``checkpoint``: a file where the training of a network stands after each epoch; a fit
-        with the same file goes on from there. ``progress`` is called with what is going on and the steps done.
+        with the same file goes on from there. ``progress``: a `Progress`, or a function that is called with what is
+        going on and the share of the work that is done.
         """
-        X = check_matrix(X)
+        X = check_features(self, X, reset=True)
         ids = None if items is None else np.asarray(items)
         if ids is not None and ids.shape != (X.shape[1],):
             raise DataError(f"items must name the {X.shape[1]:,} columns of X, got {ids.size:,}")
-        self._make_rules(X.shape[1], ids)
+        settings = self._settings(X.shape[1], ids)
         classes, codes = check_labels(y, X.shape[0])
         disclosed = codes != UNDISCLOSED
-        counts = np.bincount(codes[disclosed], minlength=classes.size)
-        make_target(self.target, counts)
+        users = Training(X[disclosed], codes[disclosed], checkpoint)
+        make_target(self.target, users.counts)
         names = _names_of(classes, values)
-        learnt = learn(self, X[disclosed], codes[disclosed], items=ids, checkpoint=checkpoint, progress=progress)
-        self.classifier_, self.ensemble_, self.split_, self.goal_ = learnt
-        self.classes_ = classes
-        self.counts_ = counts
-        self.values_ = names
-        self.items_ = ids
-        self.n_features_in_ = X.shape[1]
+        learnt = self._goal.learn(settings, users, Progress.of(progress))
+        self.learnt_, self.classes_, self.values_, self.items_, self.metadata_ = learnt, classes, names, ids, {}
         return self
+
+    @property
+    def _goal(self) -> Goal:
+        return get_goal(self.goal)
+
+    @property
+    def goal_(self) -> str:
+        """The goal that the guard was learnt for; one learnt for "both" serves all three."""
+        return self.learnt_.goal
+
+    @property
+    def classifier_(self) -> Classifier:
+        """The defender's classifier C; of a guard that conceals, the ensemble."""
+        models = self.learnt_.models
+        return models.get("classifier", next(iter(models.values())))
+
+    @property
+    def ensemble_(self) -> Ensemble | None:
+        """The ensemble that looks for what tells most; None for a guard that only misleads."""
+        ensemble = self.learnt_.models.get("ensemble")
+        return ensemble if isinstance(ensemble, Ensemble) else None
+
+    @property
+    def split_(self) -> float:
+        """The share of the budget that removes ratings."""
+        return self.learnt_.split
+
+    @property
+    def counts_(self) -> NDArray[np.int64]:
+        """How many users of each value the guard has learnt from."""
+        return self.learnt_.counts
 
     @property
     def target_(self) -> NDArray[np.float64]:
         """The target distribution p over the m values."""
         return make_target(self.target, self.counts_)
 
-    def _make_rules(self, n_items: int, items: NDArray[Any] | None) -> Rules:
-        """Everything about the parameters that can be wrong, found before any work is done."""
+    def _settings(self, n_items: int, items: NDArray[Any] | None) -> Settings:
+        """The parameters, checked: everything that can be wrong with them is found before any work is done."""
         policy = check_policy(self.policy)
-        search = get_search(self.search)
         check_choice(self.cost, COSTS, name="cost")
-        confidence_of(self)
         if np.ndim(self.budget):
             raise ParameterError("the guard's budget is one number; budgets user by user go to plan(X, budget=...)")
-        check_budget(self.budget, 1)
-        check_split(self.split)
-        if check_goal(self.goal) != MISLEAD and self.cost != "l0":
-            raise ParameterError(f"the goal {self.goal!r} counts ratings: its cost is 'l0'")
-        scale = self._scale()
-        rules = make_rules(
-            policy,
-            n_items,
-            step=self.step,
-            levels=0 if scale is None else scale.levels,
-            maxiter=self.maxiter,
-            locked=locked_columns(self.locked, n_items, items),
-            additions=additions_array(self.additions, n_items, items, scale),
+        budget = float(check_budget(self.budget, 1)[0])
+        split = None if self.split is None else check_number(self.split, name="split", low=0.0, high=1.0)
+        scale = None if self.scale is None else check_scale(self.scale)
+        goal = self._goal
+        settings = Settings(
+            classifier=self.classifier,
+            search=get_search(self.search),
+            rules=make_rules(
+                policy,
+                n_items,
+                step=self.step,
+                levels=0 if scale is None else scale.levels,
+                maxiter=self.maxiter,
+                locked=locked_columns(self.locked, n_items, items),
+                additions=additions_array(self.additions, n_items, items, scale),
+            ),
+            target=self.target,
+            budget=budget,
+            confidence=self.confidence,
+            cost=self.cost,
+            members=self.members,
+            split=split,
+            random_state=self.random_state,
         )
-        if self.goal != CONCEAL:  # which has a search of its own
-            search.check_rules(rules)
-        return rules
-
-    def _scale(self) -> RatingScale | None:
-        return None if self.scale is None else check_scale(self.scale)
+        goal.check(settings)
+        return settings
 
     def check_parameters(self) -> None:
         """Refuse parameters that a fitted guard cannot work with; ``plan`` does the same."""
-        check_learnt(self)
-        self._make_rules(self.n_features_in_, self.items_)
+        self._check_fitted()
+        self._goal.check_learnt(self.learnt_)
+        self._settings(self.n_features_in_, self.items_)
         make_target(self.target, self.counts_)
 
     def plan(
@@ -202,52 +238,85 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
         users: ArrayLike | None = None,
-        progress: Progress | None = None,
+        progress: ProgressLike = None,
     ) -> Plan:
         """Both phases, nothing drawn yet. It is not told any user's attribute.
 
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
-        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given). ``progress`` is
-        called with what is going on and how many more users are done, where that takes long.
+        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given).
         """
         self._check_fitted()
-        X = check_matrix(X, n_items=self.n_features_in_)
-        budgets = check_budget(self.budget if budget is None else budget, X.shape[0])
-        ids = np.arange(X.shape[0]) if users is None else np.asarray(users)
-        if ids.shape != (X.shape[0],):
-            raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
-
-        # Parameters other than the classifier and the goal may be set after fit: another policy or target needs no new
-        # learning.
-        check_learnt(self)
-        rules = self._make_rules(self.n_features_in_, self.items_)
-        edits, mechanism = phase_one(self, X, rules, budgets, locked=locked, progress=progress)
-        model = self.ensemble_ if self.goal == CONCEAL and self.ensemble_ is not None else self.classifier_
-        return make_plan(X=X, edits=edits, inferred=infer(model, X), mechanism=mechanism, budget=budgets, users=ids)
+        X = check_features(self, X)
+        # Parameters other than the classifier may be set after fit: another policy or target needs no new learning.
+        settings = self._settings(self.n_features_in_, self.items_)
+        return self._goal.plan(
+            settings,
+            self.learnt_,
+            X,
+            budget=self.budget if budget is None else budget,
+            locked=locked,
+            users=users,
+            progress=Progress.of(progress),
+        )
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""
         return self.plan(X).release(self.random_state)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted guard to one file (safetensors with a JSON header; never pickle)."""
-        self._check_fitted()
-        from attriguard.storage import save_guard
+    def save(self, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
+        """Write the fitted guard to one file (safetensors with a JSON header; never pickle).
 
-        save_guard(self, path)
+        ``metadata`` is kept with it, as JSON: the attribute's name, where it was learnt, and so on.
+        """
+        self.check_parameters()  # what was set since fit, too: a file must be readable
+        state = GuardState(
+            parameters=self.get_params(deep=False),
+            learnt=self.learnt_,
+            classes=self.classes_,
+            values=self.values_,
+            items=self.items_,
+            n_items=self.n_features_in_,
+            metadata=self.metadata_ | (metadata or {}),
+        )
+        write_state(state, path)
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             raise GuardNotFittedError("this guard has not been fitted yet: call fit(X, y) first")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classifier_")
+        return hasattr(self, "learnt_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
+    """Read a guard that ``save`` wrote; anything else is refused.
+
+    Parameters
+    ----------
+    path
+        The guard file.
+
+    Returns
+    -------
+    AttriGuard
+        A fitted guard; ``metadata_`` holds what was saved beside it.
+    """
+    state = read_state(path)
+    try:
+        guard = AttriGuard(**state.parameters)
+        guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
+        guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
+        guard.check_parameters()
+    except (TypeError, ValueError, AttriGuardError) as error:
+        reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
+        raise damaged(path, reason) from error
+    return guard
 
 
 def _names_of(classes: NDArray[Any], values: Any) -> tuple[str, ...]:

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_budget, check_rng
-from attriguard.errors import ParameterError
+from attriguard._text import facts_html, facts_text
+from attriguard.errors import DataError, ParameterError
 from attriguard.mechanism.sampling import draw, draw_keyed
 from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.edits import Edits
+from attriguard.progress import Progress
+
+# Budgets whose candidates are remembered: an evaluation asks for the same budgets again for every attack.
+REMEMBERED = 16
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+class Finder(Protocol):
+    """Phase I of a goal: finds the candidates for a release. It holds plain data, so that a plan can be pickled."""
+
+    @property
+    def follows_budget(self) -> bool:
+        """Whether every budget has candidates of its own."""
+
+    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
+        """Whether candidates that were found for another budget serve this one, too."""
+
+    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
+        """The candidates of every user within these budgets."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Plan:
     """For every user some candidates for a release, and how likely each is.
 
@@ -32,6 +51,8 @@ class Plan:
     budget: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     users: NDArray[Any]
+    finder: Finder | None = None  # None: the candidates serve every budget
+    _found: dict[bytes, Edits] = field(default_factory=dict)
 
     @property
     def target(self) -> NDArray[np.float64] | None:
@@ -58,17 +79,26 @@ class Plan:
         """(n,): what the release costs each user on average; never above the budget."""
         return np.einsum("ui,ui->u", self.probabilities, self.cost)
 
+    @property
+    def follows_budget(self) -> bool:
+        """Whether another budget has other candidates, so that `with_budget` searches again."""
+        return self.finder is not None and self.finder.follows_budget
+
     def with_budget(self, budget: ArrayLike) -> Plan:
-        """The same with another budget: Phase II only, but where the noise belongs to the budget (the goal "both", or a
-        confidence): there it is searched again."""
-        return make_plan(
-            X=self.X,
-            edits=self.edits,
-            inferred=self.inferred,
-            mechanism=self.mechanism,
-            budget=budget,
-            users=self.users,
-        )
+        """The same with another budget: Phase II only, unless the candidates found so far do not serve it."""
+        budgets = check_budget(budget, self.X.shape[0])
+        edits = self._edits_for(budgets)
+        return replace(self, edits=edits, budget=budgets, probabilities=self.mechanism.probabilities(edits, budgets))
+
+    def _edits_for(self, budget: NDArray[np.float64]) -> Edits:
+        if self.finder is None or self.finder.covers(self.X, self.edits, budget):
+            return self.edits
+        key = budget.tobytes()
+        if key not in self._found:
+            if len(self._found) >= REMEMBERED:
+                self._found.pop(next(iter(self._found)))
+            self._found[key] = self.finder.find(self.X, budget, Progress())
+        return self._found[key]
 
     def names(self, values: Sequence[str]) -> tuple[str, ...]:
         """What to call each candidate: the value it points to, one of ``values``, or how many changes it makes."""
@@ -103,25 +133,52 @@ class Plan:
         """
         return self.edits.apply(self.X, self.draw(random_state, key=key))
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What there is to say about the plan in a few lines; nothing about a single user."""
+        n, m = self.probabilities.shape
+        budget = f"{self.budget.mean():g}" if n else "–"
+        return {
+            "users": f"{n:,}",
+            "candidates a user": f"{m}, {'one a value' if self.target is not None else 'one a number of changes'}",
+            "reached": f"{self.success.mean():.1%} of (user, candidate) pairs" if n else "–",
+            "budget": f"{budget} changes a user",
+            "expected cost": f"{self.expected_cost.mean():.2f}, at most {self.expected_cost.max():.2f}" if n else "–",
+        }
+
+    def __repr__(self) -> str:
+        return facts_text("Plan", self.facts)
+
+    def _repr_html_(self) -> str:
+        return facts_html("Plan", self.facts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Candidates for other budgets are found again where they are needed."""
+        return self.__dict__ | {"_found": {}}
+
 
 def make_plan(
-    *,
     X: csr_array,
     edits: Edits,
-    inferred: NDArray[np.int64],
     mechanism: Mechanism,
+    *,
     budget: ArrayLike,
-    users: NDArray[Any],
+    inferred: NDArray[np.int64],
+    users: ArrayLike | None = None,
+    finder: Finder | None = None,
 ) -> Plan:
-    """Phase II for what Phase I found."""
+    """Phase II for what Phase I found; ``users`` are ids for keyed draws, row numbers if not given."""
+    ids = np.arange(X.shape[0]) if users is None else np.asarray(users)
+    if ids.shape != (X.shape[0],):
+        raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
     budgets = check_budget(budget, X.shape[0])
-    edits, probabilities = mechanism.solve(edits, budgets)
     return Plan(
         X=X,
         edits=edits,
         inferred=inferred,
         mechanism=mechanism,
         budget=budgets,
-        probabilities=probabilities,
-        users=users,
+        probabilities=mechanism.probabilities(edits, budgets),
+        users=ids,
+        finder=finder,
     )

@@ -1,114 +1,97 @@
-"""Guards on disk: one safetensors file, with everything that is not an array as JSON in its header. Never pickle."""
+"""Guards on disk: one safetensors file, with everything that is not an array as JSON in its header. Never pickle.
+
+A file holds models by name, as their classes describe themselves, so a goal with a model of its own needs no change
+here.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard import __version__
-from attriguard.classifiers.base import Classifier, linear_parts
+from attriguard._version import __version__
+from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.checkpoint import write_tensors
-from attriguard.classifiers.ensemble import Ensemble
-from attriguard.classifiers.factory import KINDS
-from attriguard.classifiers.linear import LinearClassifier
-from attriguard.classifiers.network import NetworkClassifier, Weights
+from attriguard.classifiers.factory import CLASSIFIER_KINDS, KINDS
+from attriguard.classifiers.network import NetworkClassifier
 from attriguard.data.files import check_file
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import AttriGuardError, GuardFileError, ParameterError
-from attriguard.goals import MISLEAD, check_goal
+from attriguard.errors import AttriGuardError, GuardFileError
+from attriguard.goals.base import Learnt
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.registry import get_search, search_options
 
-if TYPE_CHECKING:
-    from attriguard.guard import AttriGuard
-
 FORMAT = "attriguard guard"
-FORMAT_VERSION = 1
+# Version 1 named the tensors of its models without saying which model they belong to.
+FORMAT_VERSION, OLD_VERSION = 2, 1
 HEADER = "attriguard"
-# Kinds of classifiers in a file; the oldest files do not name theirs, which is linear.
-LINEAR, NETWORK, ENSEMBLE = "linear", "network", "ensemble"
-# Parameters that are plain JSON as they are.
-PLAIN = ("search", "policy", "budget", "step", "maxiter", "confidence", "cost")
-# Those of goals; the oldest files, which mislead, have none.
-GOAL_PARAMETERS = ("goal", "members", "split")
-PARTS = ("W1", "b1", "W2", "b2")
+TARGET = "target"
+# Parameters of a guard that are JSON as they are; the seed is no part of a file.
+PLAIN = ("policy", "budget", "step", "maxiter", "confidence", "cost", "goal", "members", "split")
 
 
-def save_guard(guard: AttriGuard, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
-    """Write a fitted guard; ``metadata`` is kept with it (JSON)."""
-    guard.check_parameters()  # what was set since fit, too: a file must be readable
-    scale = None if guard.scale is None else check_scale(guard.scale)
-    kind, tensors = _classifier_parts(guard.classifier_)
-    members = () if guard.ensemble_ is None else guard.ensemble_.members
-    tensors |= {f"member{k}.{name}": part for k, w in enumerate(members) for name, part in w.parts.items()}
-    if guard.ensemble_ is not None:
-        tensors["prior"] = guard.ensemble_.prior
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GuardState:
+    """A fitted guard without its class: its parameters, and what it has learnt."""
+
+    parameters: dict[str, Any]  # of AttriGuard's constructor
+    learnt: Learnt
+    classes: NDArray[Any]
+    values: tuple[str, ...]
+    items: NDArray[Any] | None
+    n_items: int
+    metadata: dict[str, Any] = field(default_factory=dict)  # the attribute's name, where it was learnt, and so on
+
+
+def write_state(state: GuardState, path: str | os.PathLike[str]) -> None:
+    """Write a guard; a file takes its name only when it is whole."""
+    models = state.learnt.models
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "attriguard_version": __version__,
-        "classifier": guard.classifier if isinstance(guard.classifier, str) else type(guard.classifier).__name__,
-        "classifier_kind": kind,
-        "classifier_options": _options(guard.classifier),
-        "parameters": {name: _plain(getattr(guard, name)) for name in (*PLAIN, *GOAL_PARAMETERS)},
-        "search_options": search_options(guard.search),
-        "learnt": {"goal": guard.goal_, "split": guard.split_, "members": len(members)},
-        "scale": None if scale is None else [scale.lowest, scale.highest, scale.step],
-        "target": guard.target if isinstance(guard.target, str) else None,
-        "classes": guard.classes_.tolist(),
-        "values": list(guard.values_),
-        "items": None if guard.items_ is None else guard.items_.tolist(),
-        "counts": guard.counts_.tolist(),
-        "locked": None if guard.locked is None else [_plain(item) for item in guard.locked],
-        "additions": _pairs(guard.additions),
-        "metadata": metadata or {},
+        "parameters": _plain_parameters(state.parameters),
+        "learnt": {
+            "goal": state.learnt.goal,
+            "split": state.learnt.split,
+            "counts": state.learnt.counts.tolist(),
+            "models": {name: model.kind for name, model in models.items()},
+        },
+        "classes": state.classes.tolist(),
+        "values": list(state.values),
+        "items": None if state.items is None else state.items.tolist(),
+        "n_items": state.n_items,
+        "metadata": state.metadata,
     }
-    write_tensors({**tensors, "target": guard.target_}, Path(path), {HEADER: json.dumps(header)})
+    tensors = {f"{name}.{part}": array for name, model in models.items() for part, array in model.tensors().items()}
+    if not isinstance(state.parameters["target"], str):
+        tensors[TARGET] = np.asarray(state.parameters["target"], dtype=np.float64)
+    write_tensors(tensors, Path(path), {HEADER: json.dumps(header)})
 
 
-def _classifier_parts(classifier: Any) -> tuple[str, dict[str, NDArray[Any]]]:
-    """The kind of a fitted classifier, and its weights."""
-    if isinstance(classifier, Ensemble):
-        return ENSEMBLE, {}  # its members are written anyway
-    if isinstance(classifier, NetworkClassifier):
-        return NETWORK, dict(classifier.weights.parts)
-    if not classifier.is_linear:
-        raise ParameterError(
-            "a guard with a torch module of your own cannot be saved: a file holds weights, not code; "
-            "save the module's state_dict, and fit the guard again with the module"
-        )
-    weights, intercept = linear_parts(classifier)
-    return LINEAR, {"coef": np.ascontiguousarray(weights.T), "intercept": intercept}
-
-
-def _options(classifier: Any) -> dict[str, Any] | None:
-    """The options of a network that was given as such; a generator as a seed has no place in a file."""
-    if not isinstance(classifier, NetworkClassifier):
-        return None
-    options = {name: _plain(value) for name, value in classifier.get_params().items()}
-    return options | {"random_state": options["random_state"] if isinstance(options["random_state"], int) else None}
-
-
-def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
-    """A guard that ``save`` wrote; anything else is refused."""
+def read_state(path: str | os.PathLike[str]) -> GuardState:
+    """What `write_state` wrote, or an earlier version; anything else is refused."""
     file = check_file(Path(path))
     header, tensors = _read(file)
     try:
+        if header["format_version"] == OLD_VERSION:
+            header, tensors = _from_version_1(header, tensors)
         return _rebuild(header, tensors)
     except (KeyError, TypeError, ValueError, IndexError, AttriGuardError) as error:
         reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
-        raise GuardFileError(f"{file} is damaged: its parts do not fit together ({reason})") from error
+        raise damaged(file, reason) from error
 
 
-def guard_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What was saved with a guard besides itself: the attribute's name, where it was learnt, and so on."""
-    return dict(_read(check_file(Path(path)))[0].get("metadata") or {})
+def damaged(path: str | os.PathLike[str], reason: str) -> GuardFileError:
+    """The error for a file whose parts do not fit together."""
+    return GuardFileError(f"{path} is damaged: its parts do not fit together ({reason})")
 
 
 def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -122,74 +105,87 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         raise GuardFileError(f"{file} is not a guard, or is damaged; make one with: attriguard fit") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GuardFileError(f"{file} is a safetensors file, but not a guard; make one with: attriguard fit")
-    if header.get("format_version") != FORMAT_VERSION:
+    if header.get("format_version") not in (OLD_VERSION, FORMAT_VERSION):
         raise GuardFileError(
-            f"{file} has guard format {header.get('format_version')!r}, this version reads {FORMAT_VERSION}; "
-            "make it again with: attriguard fit"
+            f"{file} has guard format {header.get('format_version')!r}, this version reads {OLD_VERSION} and "
+            f"{FORMAT_VERSION}; make it again with: attriguard fit"
         )
     return header, tensors
 
 
-def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> AttriGuard:
-    from attriguard.guard import AttriGuard
-
-    learnt = header.get("learnt") or {"goal": MISLEAD, "split": 0.0, "members": 0}
-    ensemble = _rebuild_ensemble(int(learnt["members"]), tensors)
-    classifier, m, n_items = _rebuild_classifier(header, tensors, ensemble)
-    options, additions = header.get("classifier_options"), header["additions"]
-    given: Any = header["classifier"] if header["classifier"] in KINDS else classifier
-    guard = AttriGuard(
-        given if options is None else NetworkClassifier(**options),
-        target=header["target"] or tensors["target"],
-        scale=None if header["scale"] is None else RatingScale(*header["scale"]),
-        locked=header["locked"],
-        additions=dict(additions) if additions and isinstance(additions[0], list) else additions,
-        search=_rebuild_search(header),
-        **{name: header["parameters"][name] for name in PLAIN if name != "search"},
-        **{name: header["parameters"][name] for name in GOAL_PARAMETERS if name in header["parameters"]},
+def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardState:
+    learnt, n_items = header["learnt"], int(header["n_items"])
+    models = {name: _model(name, kind, tensors) for name, kind in learnt["models"].items()}
+    state = GuardState(
+        parameters=_parameters(header["parameters"], tensors, models),
+        learnt=Learnt(
+            str(learnt["goal"]), models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])
+        ),
+        classes=np.array(header["classes"]),
+        values=tuple(str(value) for value in header["values"]),
+        items=None if header["items"] is None else np.array(header["items"]),
+        n_items=n_items,
+        metadata=dict(header.get("metadata") or {}),
     )
-    guard.classifier_ = classifier
-    guard.ensemble_, guard.goal_, guard.split_ = ensemble, check_goal(learnt["goal"]), float(learnt["split"])
-    guard.classes_ = np.array(header["classes"])
-    guard.counts_ = np.array(header["counts"], dtype=np.int64)
-    guard.values_ = tuple(str(value) for value in header["values"])
-    guard.items_ = None if header["items"] is None else np.array(header["items"])
-    guard.n_features_in_ = n_items
-    if not (guard.classes_.shape == guard.counts_.shape == (m,) == (len(guard.values_),)):
+    sizes = {(model.m, model.n_items) for model in models.values()}
+    if sizes != {(state.classes.size, n_items)} or state.classes.ndim != 1:
+        raise ValueError("models for other values or items than the guard's")
+    if not state.classes.shape == state.learnt.counts.shape == (len(state.values),):
         raise ValueError("values, classes and counts of different sizes")
-    if guard.items_ is not None and guard.items_.shape != (n_items,):
-        raise ValueError("items and weights of different sizes")
-    if (ensemble is None) != (guard.goal_ == MISLEAD) or (ensemble and (ensemble.m, ensemble.n_items) != (m, n_items)):
-        raise ValueError("the ensemble does not fit the goal or the weights")
-    guard.check_parameters()
-    return guard
+    if state.items is not None and state.items.shape != (n_items,):
+        raise ValueError("items and models of different sizes")
+    return state
 
 
-def _rebuild_search(header: dict[str, Any]) -> str | NoiseSearch:
-    """The search's name, or the search itself where it was given with options."""
-    name, options = header["parameters"]["search"], header.get("search_options")
-    return get_search(name, **options) if options else str(name)
+def _model(name: str, kind: str, tensors: Mapping[str, NDArray[Any]]) -> Classifier:
+    prefix = f"{name}."
+    parts = {key.removeprefix(prefix): array for key, array in tensors.items() if key.startswith(prefix)}
+    return CLASSIFIER_KINDS[kind].from_tensors(parts)
 
 
-def _rebuild_ensemble(members: int, tensors: dict[str, NDArray[Any]]) -> Ensemble | None:
-    if not members:
+def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A guard's parameters as JSON knows them."""
+    classifier, search, target = (parameters[name] for name in ("classifier", "search", "target"))
+    scale = None if parameters["scale"] is None else check_scale(parameters["scale"])
+    locked = parameters["locked"]
+    return {
+        **{name: _plain(parameters[name]) for name in PLAIN},
+        "classifier": classifier if isinstance(classifier, str) else type(classifier).__name__,
+        "classifier_options": _options(classifier),
+        "search": search.name if isinstance(search, NoiseSearch) else search,
+        "search_options": search_options(search),
+        "target": target if isinstance(target, str) else None,
+        "scale": None if scale is None else [scale.lowest, scale.highest, scale.step],
+        "locked": None if locked is None else [_plain(item) for item in locked],
+        "additions": _pairs(parameters["additions"]),
+    }
+
+
+def _parameters(
+    given: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], models: Mapping[str, Classifier]
+) -> dict[str, Any]:
+    """The same as AttriGuard's constructor takes them."""
+    options, additions = given["classifier_options"], given["additions"]
+    # A classifier that the file cannot describe is represented by what it had learnt.
+    learnt = models.get("classifier", next(iter(models.values())))
+    classifier = given["classifier"] if given["classifier"] in KINDS else learnt
+    return {
+        **{name: given[name] for name in PLAIN if name in given},
+        "classifier": classifier if options is None else NetworkClassifier(**options),
+        "search": get_search(given["search"], **given["search_options"]) if given["search_options"] else given["search"],
+        "target": given["target"] or tensors[TARGET],
+        "scale": None if given["scale"] is None else RatingScale(*given["scale"]),
+        "locked": given["locked"],
+        "additions": dict(additions) if additions and isinstance(additions[0], list) else additions,
+    }
+
+
+def _options(classifier: Any) -> dict[str, Any] | None:
+    """The options of a network that was given as such; a generator as a seed has no place in a file."""
+    if not isinstance(classifier, NetworkClassifier):
         return None
-    weights = [Weights(*(tensors[f"member{k}.{name}"] for name in PARTS)) for k in range(members)]
-    return Ensemble(weights, tensors["prior"])
-
-
-def _rebuild_classifier(
-    header: dict[str, Any], tensors: dict[str, NDArray[Any]], ensemble: Ensemble | None
-) -> tuple[Classifier, int, int]:
-    """The classifier, and for how many values and items it is."""
-    kind = header.get("classifier_kind", LINEAR)
-    if kind == ENSEMBLE and ensemble is not None:
-        return ensemble, ensemble.m, ensemble.n_items
-    if kind == NETWORK:
-        network = NetworkClassifier.from_weights(*(tensors[name] for name in PARTS))
-        return network, network.m, network.n_items
-    linear = LinearClassifier(tensors["coef"], tensors["intercept"])
-    return linear, *linear.coef_.shape
+    options = {name: _plain(value) for name, value in classifier.get_params().items()}
+    return options | {"random_state": options["random_state"] if isinstance(options["random_state"], int) else None}
 
 
 def _pairs(additions: Any) -> list[Any] | None:
@@ -202,6 +198,27 @@ def _pairs(additions: Any) -> list[Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, NoiseSearch):
-        return value.name
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _from_version_1(
+    header: dict[str, Any], tensors: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The oldest files have a linear classifier and mislead, and say neither."""
+    old = header.get("learnt") or {"goal": "mislead", "split": 0.0, "members": 0}
+    kind, members = header.get("classifier_kind", "linear"), int(old["members"])
+    models = {} if kind == "ensemble" else {"classifier": kind}
+    parts = {"linear": ("coef", "intercept"), "network": ("W1", "b1", "W2", "b2"), "ensemble": ()}[kind]
+    renamed = {f"classifier.{part}": tensors[part] for part in parts}
+    if members:
+        models["ensemble"] = "ensemble"
+        renamed |= {f"ensemble.{key}": part for key, part in tensors.items() if key.startswith(("member", "prior"))}
+    first = tensors["member0.W1" if kind == "ensemble" else "coef" if kind == "linear" else "W1"]
+    parameters = header["parameters"] | {
+        name: header.get(name)
+        for name in ("classifier", "classifier_options", "search_options", "target", "scale", "locked", "additions")
+    }
+    learnt = {"goal": old["goal"], "split": old["split"], "counts": header["counts"], "models": models}
+    n_items = first.shape[1] if kind == "linear" else first.shape[0]
+    upgraded = header | {"parameters": parameters, "learnt": learnt, "n_items": n_items}
+    return upgraded, renamed | {TARGET: tensors[TARGET]}

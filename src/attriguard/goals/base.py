@@ -1,0 +1,124 @@
+"""The base of all goals: what a goal learns, what it searches, how candidates get their probabilities, what it says."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from attriguard._checks import check_budget
+from attriguard.classifiers.base import Classifier, infer
+from attriguard.errors import ParameterError
+from attriguard.mechanism.strategies import Mechanism
+from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.policy import Policy
+from attriguard.plan import Finder, Plan, make_plan
+from attriguard.progress import Progress
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Settings:
+    """A guard's parameters, checked, for data of a known number of items."""
+
+    classifier: Any  # what to learn, or a trained module
+    search: NoiseSearch
+    rules: Rules
+    target: Any  # of p: "train", "uniform", or m numbers
+    budget: float
+    confidence: float | str | None
+    cost: str
+    members: int
+    split: float | None
+    random_state: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a guard keeps of the users it learnt from: models by name, and how many users had each value."""
+
+    goal: str
+    models: Mapping[str, Classifier]
+    counts: NDArray[np.int64]
+    split: float  # the share of the budget that removes ratings
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The users to learn from: all of them disclose the attribute, and each of the codes 0 … m - 1 occurs."""
+
+    X: csr_array
+    codes: NDArray[np.int64]
+    checkpoint: str | os.PathLike[str] | None = None  # where the training of a network stands after each epoch
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many users have each value."""
+        return np.bincount(self.codes)
+
+
+class Goal(ABC):
+    """What a guard is for. It keeps nothing: everything it works on is passed in."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # one sentence that a person understands
+    needs: ClassVar[tuple[str, ...]]  # the models that it works with
+    options: ClassVar[tuple[str, ...]]  # the guard's parameters that belong to this goal's own work
+    how: ClassVar[str]  # what the guard does to a user's ratings, for a reader of a report
+    regained: ClassVar[str]  # what an attacker who retrains gets back: completes "… trains on those, "
+
+    @abstractmethod
+    def check(self, settings: Settings) -> None:
+        """Refuse settings that this goal cannot work with, before any work is done."""
+
+    @abstractmethod
+    def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
+        """Learn the models that the goal needs."""
+
+    @abstractmethod
+    def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Finder:
+        """Phase I: what finds the candidates for a release; ``locked`` marks items user by user."""
+
+    @abstractmethod
+    def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
+        """Phase II: what turns candidates and a budget into probabilities."""
+
+    @abstractmethod
+    def model(self, learnt: Learnt) -> Classifier:
+        """The classifier whose inference on the data as it is a plan tells."""
+
+    def changes(self, policy: Policy) -> str:
+        """What may happen to ratings under a policy, in words."""
+        return policy.meaning
+
+    def check_learnt(self, learnt: Learnt) -> None:
+        """A guard can serve every goal whose models it has learnt."""
+        if not set(self.needs) <= set(learnt.models):
+            raise ParameterError(
+                f"this guard was learnt with goal={learnt.goal!r}; fit it again with goal={self.name!r}"
+            )
+
+    def plan(
+        self,
+        settings: Settings,
+        learnt: Learnt,
+        X: csr_array,
+        *,
+        budget: ArrayLike,
+        locked: csr_array | None = None,
+        users: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Plan:
+        """Both phases for checked data: candidates, and the probability of each within the budget."""
+        self.check_learnt(learnt)
+        budgets = check_budget(budget, X.shape[0])
+        finder = self.finder(settings, learnt, locked)
+        edits = finder.find(X, budgets, Progress.of(progress))
+        inferred = infer(self.model(learnt), X)
+        mechanism = self.mechanism(settings, learnt)
+        return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)

@@ -1,0 +1,142 @@
+"""The goal "both": part of the budget removes what tells most, the rest points to another value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.ensemble import Ensemble
+from attriguard.classifiers.factory import check_classifier
+from attriguard.errors import ParameterError
+from attriguard.goals.base import Goal, Learnt, Settings, Training
+from attriguard.goals.conceal import ENSEMBLE, ensemble_of, learn_ensemble
+from attriguard.goals.confidence import AUTO, check_confidence
+from attriguard.goals.mislead import CLASSIFIER, RepresentativeNoise, learn_classifier, representative_noise
+from attriguard.goals.trial import find_split
+from attriguard.mechanism.strategies import Divergence
+from attriguard.mechanism.targets import make_target
+from attriguard.noise.base import check_locked
+from attriguard.noise.edits import Edits
+from attriguard.noise.removals import Sequences, find_sequences
+from attriguard.progress import Progress
+
+# About how long the ensemble, the classifier and the trial of a split take to learn.
+WEIGHTS = (4.0, 1.0, 6.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RemovalsAndNoise:
+    """Phase I: every candidate removes the same ratings of a user, and then adds the noise for value i."""
+
+    ensemble: Ensemble
+    noise: RepresentativeNoise
+    split: float  # the share of the budget that removes
+
+    @property
+    def follows_budget(self) -> bool:
+        """How many ratings are removed depends on the budget."""
+        return True
+
+    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
+        """Another budget removes another number of ratings."""
+        return False
+
+    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
+        """Remove what tells most, then search for noise on the rows that are left, with the rest of the budget."""
+        removing, adding = progress.parts(1, 2)
+        fixed, counts = check_locked(self.noise.locked, X), self.counts(budget)
+        found = find_sequences(
+            self.ensemble, X, self.noise.rules, int(counts.max(initial=0)), locked=fixed, progress=removing
+        )
+        counts = np.minimum(counts, found.found)
+        rows = found.prefixes().apply(X, counts)
+        # A removed rating must not come back as noise.
+        noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, budget - counts, adding)
+        return joined(noise, found, counts).with_cost(self.noise.cost, X)
+
+    def counts(self, budget: NDArray[np.float64]) -> NDArray[np.int64]:
+        """How many ratings are removed: the split's part of the budget, in whole ratings."""
+        finite = np.minimum(budget, self.noise.rules.n_items)
+        return np.minimum(np.floor(self.split * finite + 0.5), np.floor(finite)).astype(np.int64)
+
+
+class Both(Goal):
+    """Remove what tells most with a part of the budget, and mislead with the rest."""
+
+    name = "both"
+    summary = "Part of the changes removes what tells most, the rest points to another value."
+    needs = (CLASSIFIER, ENSEMBLE)
+    options = ("classifier", "search", "target", "step", "confidence", "maxiter", "members", "split")
+    how = (
+        "The guard first removes the ratings that tell most, then draws a value at random, mostly by how frequent it "
+        "is, and changes what points to it."
+    )
+    regained = (
+        "gets back much of what he lost: he learns to look past what points elsewhere, but not what was removed."
+    )
+
+    def check(self, settings: Settings) -> None:
+        """Whole ratings are removed, so the cost counts them; the search must be able to keep the rules."""
+        if settings.cost != "l0":
+            raise ParameterError(f"the goal {self.name!r} counts ratings: its cost is 'l0'")
+        check_confidence(settings.confidence, otherwise=AUTO)
+        settings.search.check_rules(settings.rules)
+
+    def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
+        """Learn both models; where no split was asked for, try out which one protects best."""
+        check_classifier(settings.classifier, users.checkpoint, linear_only=settings.search.linear_only)
+        removing, misleading, trial = progress.parts(*WEIGHTS)
+        ensemble = learn_ensemble(settings, users, removing)
+        classifier = learn_classifier(settings, users, misleading)
+        split = find_split(self, settings, users, trial) if settings.split is None else float(settings.split)
+        return Learnt(self.name, {CLASSIFIER: classifier, ENSEMBLE: ensemble}, users.counts, split)
+
+    def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> RemovalsAndNoise:
+        """Removals first, then noise. Half a budget leads by little, so the lead is as large as the budget pays for."""
+        return RemovalsAndNoise(
+            ensemble=ensemble_of(learnt),
+            noise=representative_noise(settings, learnt, locked, otherwise=AUTO),
+            split=float(learnt.split if settings.split is None else settings.split),
+        )
+
+    def mechanism(self, settings: Settings, learnt: Learnt) -> Divergence:
+        """The paper's M*, on candidates that all remove the same ratings."""
+        return Divergence(make_target(settings.target, learnt.counts))
+
+    def model(self, learnt: Learnt) -> Classifier:
+        """The classifier that is misled."""
+        return learnt.models[CLASSIFIER]
+
+
+def _with_changed(fixed: csr_array, found: Sequences, counts: NDArray[np.int64]) -> csr_array:
+    """The locked pattern, and the first ``counts`` changed items of every user."""
+    user, k = np.nonzero(np.arange(found.most) < counts[:, None])
+    changed = csr_array((np.ones(user.size, dtype=np.float32), (user, found.items[user, k])), shape=fixed.shape)
+    pattern = csr_array(fixed + changed)
+    pattern.data = np.ones_like(pattern.data)
+    return pattern
+
+
+def joined(noise: Edits, found: Sequences, counts: NDArray[np.int64]) -> Edits:
+    """Every candidate's noise and its user's first ``counts`` changes, which touch other items, sorted."""
+    m = noise.m
+    reached = np.flatnonzero(noise.success.ravel())
+    user, k = np.nonzero(np.arange(found.most) < counts[:, None])
+    per_pair = np.where(noise.success, counts[:, None], 0).ravel()
+    begin = np.concatenate([[0], np.cumsum(counts)])
+    # The user's changes, repeated for each of the user's reached values.
+    pair = np.repeat(reached, per_pair[reached])
+    offset = np.arange(pair.size) - np.repeat(np.cumsum(per_pair[reached]) - per_pair[reached], per_pair[reached])
+    source = begin[pair // m] + offset
+    pairs = np.concatenate([np.repeat(np.arange(noise.success.size), np.diff(noise.indptr)), pair])
+    items = np.concatenate([noise.items, found.items[user, k][source]])
+    values = np.concatenate([noise.values, found.values[user, k][source]])
+    order = np.lexsort((items, pairs))
+    lengths = np.diff(noise.indptr) + per_pair
+    return replace(
+        noise, indptr=np.concatenate([[0], np.cumsum(lengths)]), items=items[order], values=values[order], bound=None
+    )
