@@ -10,6 +10,7 @@ import typer
 
 from attriguard import __version__
 from attriguard.cli import audit, bench, datasets, demo, evaluate, fit, protect, reproduce
+from attriguard.cli._groups import flat
 from attriguard.cli._shell import run
 
 app = typer.Typer(
@@ -37,14 +38,17 @@ def options(
     """Find out what published ratings give away, and release them so that they give away less."""
 
 
-app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 app.add_typer(datasets.app, name="datasets")
-app.command("fit", epilog=fit.EXAMPLE)(fit.fit)
-app.command("protect", epilog=protect.EXAMPLE)(protect.protect)
-app.command("audit", epilog=audit.EXAMPLE)(audit.audit)
-app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
-app.command("reproduce", epilog=reproduce.EXAMPLE)(reproduce.reproduce)
-app.command("bench", epilog=bench.EXAMPLE)(bench.bench)
+for name, module in {
+    "demo": demo,
+    "fit": fit,
+    "protect": protect,
+    "audit": audit,
+    "evaluate": evaluate,
+    "reproduce": reproduce,
+    "bench": bench,
+}.items():
+    app.command(name, epilog=module.EXAMPLE)(flat(getattr(module, name)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

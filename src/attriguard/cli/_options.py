@@ -1,7 +1,8 @@
-"""Options that several commands share, spelled once."""
+"""Groups of options that several commands share, spelled once, and what each gives to an operation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,128 +11,218 @@ import typer
 from attriguard.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from attriguard.data.public_data import PublicData
-    from attriguard.data.scale import RatingScale
+    import attriguard as ag
 
-Ratings = Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")]
-Attributes = Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")]
-Attribute = Annotated[
-    list[str] | None,
-    typer.Option(help="The attribute's column; give it several times to protect a combination."),
-]
-Dataset = Annotated[str | None, typer.Option(help="A named data set instead of files (see: attriguard datasets).")]
-User = Annotated[str | None, typer.Option(help="The column of user ids; guessed otherwise.", rich_help_panel="Table")]
-Item = Annotated[str | None, typer.Option(help="The column of item ids; guessed otherwise.", rich_help_panel="Table")]
-Rating = Annotated[
-    str | None,
-    typer.Option(
-        help="The column of ratings; guessed otherwise. A table without one holds likes.", rich_help_panel="Table"
-    ),
-]
-Like = Annotated[
-    bool, typer.Option("--like", help="Take every row as a like, whatever its rating.", rich_help_panel="Table")
-]
-Scale = Annotated[
-    str | None,
-    typer.Option(help="The rating scale as LOWEST:HIGHEST:STEP, such as 1:5:1.", rich_help_panel="Table"),
-]
-Duplicates = Annotated[
-    str,
-    typer.Option(help="The same user and item twice: error, last or mean.", rich_help_panel="Table"),
-]
-Unmatched = Annotated[
-    str,
-    typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel="Table"),
-]
-Classifier = Annotated[str, typer.Option(help="What the guard learns: lr, lr-ova or nn (a network).")]
-Goal = Annotated[
-    str,
-    typer.Option(
-        help="mislead: an attacker who does not know the guard infers something else. conceal: what tells most is "
-        "taken away, so that even one who knows it infers less. both: part of the changes for each."
-    ),
-]
-Split = Annotated[
-    float | None,
-    typer.Option(help="With --goal both: the share of the budget that takes away, from 0 to 1; tried out otherwise."),
-]
-Hidden = Annotated[
-    int | None, typer.Option(help="Hidden units of the network; 50,000 otherwise.", rich_help_panel="Network (nn)")
-]
-Epochs = Annotated[int | None, typer.Option(help="Passes over the users, at most.", rich_help_panel="Network (nn)")]
-Search = Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")]
-Policy = Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")]
-Budget = Annotated[float, typer.Option(help="How many ratings may change, on average, a user.")]
-Target = Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")]
-Confidence = Annotated[
-    str | None, typer.Option(help="How far a value shall lead: a number, or auto. [default: 0; for --goal both auto]")
-]
+TABLE, NETWORK = "Table", "Network (nn)"
+# What the choices about tables are where nothing is said.
+TABLE_DEFAULT = "error"
+
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Repeat the same run; without it, chance is the operating system's.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
 
 
-def classifier_of(name: str, *, hidden: int | None, epochs: int | None, seed: int | None) -> Any:
-    """The classifier asked for; a network with its options."""
-    asked = {"hidden": hidden, "epochs": epochs}
-    options = {option: value for option, value in asked.items() if value is not None}
-    if name != "nn":
-        if options:
-            raise ParameterError(f"--{next(iter(options))} is an option of networks; use it with --classifier nn")
-        return name
-    from attriguard.classifiers.network import NetworkClassifier
+@dataclass(frozen=True)
+class Shown:
+    """How a result is shown on the terminal."""
 
-    network = NetworkClassifier(random_state=seed, **options)
-    network.check_options()
-    return network
+    as_json: AsJson = False
 
 
-def confidence_of(text: str | None) -> float | str | None:
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of the ratings table mean what."""
+
+    user: Annotated[
+        str | None, typer.Option(help="The column of user ids; guessed otherwise.", rich_help_panel=TABLE)
+    ] = None
+    item: Annotated[
+        str | None, typer.Option(help="The column of item ids; guessed otherwise.", rich_help_panel=TABLE)
+    ] = None
+    rating: Annotated[
+        str | None,
+        typer.Option(help="The column of ratings; guessed otherwise. A table without one holds likes.",
+                     rich_help_panel=TABLE),
+    ] = None  # fmt: skip
+    duplicates: Annotated[
+        str, typer.Option(help="The same user and item twice: error, last or mean.", rich_help_panel=TABLE)
+    ] = TABLE_DEFAULT
+
+    def given(self) -> dict[str, Any]:
+        """The options that were named."""
+        return {name: value for name, value in vars(self).items() if value not in (None, False, TABLE_DEFAULT)}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Ratings with an attribute: files, or a named data set."""
+
+    ratings: Annotated[
+        Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")
+    ] = None
+    attributes: Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")] = None
+    attribute: Annotated[
+        list[str] | None,
+        typer.Option(help="The attribute's column; give it several times to protect a combination."),
+    ] = None
+    dataset: Annotated[
+        str | None, typer.Option(help="A named data set instead of files (see: attriguard datasets).")
+    ] = None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read."""
+        return [path for path in (self.ratings, self.attributes) if path is not None]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables are read."""
+
+    like: Annotated[
+        bool, typer.Option("--like", help="Take every row as a like, whatever its rating.", rich_help_panel=TABLE)
+    ] = False
+    scale: Annotated[
+        str | None, typer.Option(help="The rating scale as LOWEST:HIGHEST:STEP, such as 1:5:1.", rich_help_panel=TABLE)
+    ] = None
+    unmatched: Annotated[
+        str, typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel=TABLE)
+    ] = TABLE_DEFAULT
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What the guard is."""
+
+    goal: Annotated[
+        str,
+        typer.Option(
+            help="mislead: an attacker who does not know the guard infers another value. conceal: what tells most is "
+            "removed, so that even an attacker who retrains infers less. both: part of the changes for each."
+        ),
+    ] = "mislead"
+    classifier: Annotated[str, typer.Option(help="What the guard learns: lr, lr-ova or nn (a network).")] = "lr"
+    guard_units: Annotated[
+        int | None,
+        typer.Option(help="Hidden units of the guard's network; 50,000 otherwise.", rich_help_panel=NETWORK),
+    ] = None
+    search: Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")] = "margin"
+    policy: Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")] = "modify_add"
+    target: Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")] = "train"
+    confidence: Annotated[
+        str | None,
+        typer.Option(help="How far a value shall lead: a number, or auto. [default: 0; for --goal both auto]"),
+    ] = None
+    split: Annotated[
+        float | None,
+        typer.Option(help="With --goal both: the share of the budget that removes, from 0 to 1; tried out otherwise."),
+    ] = None
+
+    def options(
+        self, *, seed: int | None = None, epochs: int | None = None, goal: str | None = None
+    ) -> dict[str, Any]:
+        """The options of ``AttriGuard``; refused where the goal (or ``goal``) has no use for what was named."""
+        own = {
+            "goal": self.goal,
+            "classifier": self._classifier(seed, epochs),
+            "search": self.search,
+            "policy": self.policy,
+            "target": self.target,
+            "confidence": number_or_word(self.confidence),
+            "split": self.split,
+        }
+        self._refuse_useless(goal or self.goal)
+        return own
+
+    def _classifier(self, seed: int | None, epochs: int | None) -> Any:
+        import attriguard as ag
+
+        asked = {"hidden": self.guard_units, "epochs": epochs}
+        given = {option: value for option, value in asked.items() if value is not None}
+        if self.classifier != "nn":
+            if given:
+                option = {"hidden": "guard-units"}.get(next(iter(given)), next(iter(given)))
+                raise ParameterError(f"--{option} is an option of networks; use it with --classifier nn")
+            return self.classifier
+        network = ag.NetworkClassifier(random_state=seed, **given)
+        network.check_options()
+        return network
+
+    def _refuse_useless(self, name: str) -> None:
+        import attriguard as ag
+
+        goal, usual = ag.goals.get(name), Guard()
+        named = [
+            option
+            for option in ("classifier", "search", "target", "confidence", "split")
+            if getattr(self, option) != getattr(usual, option) and option not in goal.options
+        ]
+        if named:
+            raise ParameterError(
+                f"{', '.join(f'--{option}' for option in named)} {'has' if len(named) == 1 else 'have'} no use for a guard "
+                f"with --goal {name}; leave out, or use another goal"
+            )
+
+
+def number_or_word(text: str | None) -> float | str | None:
+    """"auto", or the number that the text is."""
     try:
         return None if text is None else float(text)
     except ValueError:
         return text
 
 
-def scale_of(text: str | None) -> RatingScale | None:
+def numbers(text: str, what: str) -> list[float]:
+    """Numbers with commas between."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"{what} must be numbers with commas between, such as 1,2,4, got {text!r}") from None
+
+
+def words(text: str) -> list[str]:
+    """Names with commas between; nothing for nothing."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def scale_of(text: str | None) -> ag.RatingScale | None:
     """LOWEST:HIGHEST or LOWEST:HIGHEST:STEP."""
-    from attriguard.data.scale import RatingScale
+    import attriguard as ag
 
     if text is None:
         return None
     try:
-        numbers = [float(part) for part in text.split(":")]
+        parts = [float(part) for part in text.split(":")]
     except ValueError:
-        numbers = []
-    if len(numbers) not in (2, 3):
+        parts = []
+    if len(parts) not in (2, 3):
         raise ParameterError(f"--scale must be LOWEST:HIGHEST:STEP, such as 1:5:1, got {text!r}")
-    return RatingScale(*numbers)
+    return ag.RatingScale(*parts)
 
 
-# What the choices about tables are where nothing is said.
-TABLE_DEFAULT = "error"
+def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
+    """The data a command works on: files, or a named data set."""
+    import attriguard as ag
 
-
-def load_data(
-    ratings: Path | None, dataset: str | None, attribute: list[str] | None, *, scale: str | None, **table: Any
-) -> PublicData:
-    """The data a command works on: files, with the options of `read_ratings`, or a named data set."""
-    wanted = attribute[0] if attribute and len(attribute) == 1 else attribute
-    if dataset is not None:
-        if ratings is not None:
+    several = source.attribute or []
+    attribute = several[0] if len(several) == 1 else source.attribute
+    named = {
+        **columns.given(),
+        **{name: value for name, value in vars(reading).items() if value not in (None, False, TABLE_DEFAULT)},
+    }
+    if source.dataset is not None:
+        if source.ratings is not None:
             raise ParameterError("give either RATINGS or --dataset, not both")
-        told = {"scale": scale, **table}
-        useless = [f"--{name}" for name, value in told.items() if value not in (None, False, TABLE_DEFAULT)]
-        if useless:
-            raise ParameterError(f"{', '.join(useless)}: for tables of your own; a named data set is known as it is")
-        from attriguard.data.named.datasets import load_dataset
-
-        return load_dataset(dataset, attribute=wanted)
-    if ratings is None:
+        if source.attributes is not None:
+            named["attributes"] = source.attributes
+        if named:
+            useless = ", ".join(f"--{name}" for name in named)
+            raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
+        return ag.load_dataset(source.dataset, attribute=attribute)
+    if source.ratings is None:
         raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
-    if table.get("attributes") is None:
+    if source.attributes is None:
         raise DataError("the attribute is missing: name a table with a row a user with --attributes")
-    from attriguard.data.ratings import read_ratings
-
-    return read_ratings(ratings, attribute=wanted, scale=scale_of(scale), **table)
+    named["scale"] = scale_of(reading.scale)
+    return ag.read_ratings(source.ratings, attributes=source.attributes, attribute=attribute, **named)

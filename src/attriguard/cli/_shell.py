@@ -1,11 +1,11 @@
-"""What every command shares: the consoles, JSON output, progress, and errors as one line."""
+"""What every command shares: the consoles, JSON output, progress, results shown, and errors as one line."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     import typer
     from rich.console import Console
 
-    from attriguard.report.page import Table as PageTable
+    import attriguard as ag
+    from attriguard.cli._options import Shown
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
-
-
 # Where the output goes to a file or a pipe, no line is cut.
 WIDE = 250
 
@@ -33,7 +32,57 @@ def console() -> Console:
     return Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else WIDE)
 
 
-def print_table(shown: PageTable) -> None:
+def messages() -> Console:
+    """Progress, notes and errors go to standard error, so that output can be piped."""
+    from rich.console import Console
+
+    return Console(stderr=True, markup=False, highlight=False)
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(text + "\n")
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """What an operation warns of, a line each on standard error."""
+    for warning in warnings:
+        note(f"attriguard: warning: {warning}")
+
+
+def emit_json(record: Any) -> None:
+    """A record on standard output."""
+    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """NumPy numbers and arrays, and paths, as JSON knows them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def show(
+    result: ag.Result, shown: Shown, *, saved: Path | None = None, drawn: Path | None = None, tables: bool = True
+) -> None:
+    """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables."""
+    for path in (saved, drawn):
+        if path is not None:
+            result.save(path)
+    if shown.as_json:
+        emit_json(result.full_record() | ({"output": str(saved)} if saved else {}))
+        return
+    screen = console()
+    screen.print(result.headline, soft_wrap=True)
+    if tables:
+        screen.print()
+        for table in result.tables():
+            print_table(table)
+    for remark in result.remarks:
+        screen.print(remark, soft_wrap=True)
+    if saved is not None:
+        screen.print(f"wrote {saved.resolve() if saved.suffix == '.html' else saved}", soft_wrap=True)
+
+
+def print_table(shown: ag.Table) -> None:
     """A table of a report: as wide as the terminal, with as little between the columns as needed."""
     from rich.table import Table
 
@@ -49,59 +98,13 @@ def print_table(shown: PageTable) -> None:
     screen.print()
 
 
-def messages() -> Console:
-    """Progress, notes and errors go to standard error, so that output can be piped."""
-    from rich.console import Console
-
-    return Console(stderr=True, markup=False, highlight=False)
-
-
-def note(text: str) -> None:
-    """One line on standard error."""
-    sys.stderr.write(text + "\n")
-
-
-def emit_json(result: Any) -> None:
-    sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False, default=_plain) + "\n")
-
-
-def write_json(result: Any, path: Path) -> None:
-    from attriguard.data.files import written_beside
-
-    with written_beside(path) as file:
-        file.write((json.dumps(result, indent=2, ensure_ascii=False, default=_plain) + "\n").encode())
-
-
-def _plain(value: Any) -> Any:
-    """NumPy numbers and arrays, and paths, as JSON knows them."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
-
-
 @contextmanager
-def progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error (on a terminal only): call it with what is going on and how many steps are done."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+def bar() -> Iterator[ag.Progress]:
+    """A bar on standard error, on a terminal only, while the work goes on."""
+    import attriguard as ag
 
-    screen = messages()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=screen,
-        transient=True,
-        disable=quiet or not screen.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("starting", total=total)
-
-        def advance(description: str, steps: float = 0) -> None:
-            bar.update(task, description=description, advance=steps)
-
-        yield advance
+    with ag.progress_bar(messages()) as progress:
+        yield progress
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
@@ -129,6 +132,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 
 def fail(message: str) -> int:
+    """One line on standard error, and the exit code of bad input."""
     line = " ".join(message.split())
     if line:
         note(f"attriguard: error: {line}")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from attriguard.cli._options import AsJson
-
-if TYPE_CHECKING:
-    from attriguard.data.named.registry import Dataset
-    from attriguard.data.public_data import PublicData
 
 # More values than this are cut short on a terminal; --json gives them all.
 MAX_SHOWN_VALUES = 40
@@ -33,10 +29,10 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
 @app.command("list", epilog="Example: attriguard datasets list --json")
 def list_datasets(as_json: AsJson = False) -> None:
     """Show every data set, its size, and where it was found."""
+    import attriguard as ag
     from attriguard.cli._shell import console, emit_json
-    from attriguard.data.named.registry import DATASETS
 
-    rows = [_entry(dataset) for dataset in DATASETS.values()]
+    rows = ag.list_datasets()
     if as_json:
         emit_json(rows)
         return
@@ -48,8 +44,7 @@ def list_datasets(as_json: AsJson = False) -> None:
     table.add_column("attribute (values)")
     table.add_column("where", overflow="fold")
     for row in rows:
-        attributes = _attributes(row)
-        table.add_row(row["name"], f"{row['users']:,}", f"{row['items']:,}", attributes, _where(row))
+        table.add_row(row["name"], f"{row['users']:,}", f"{row['items']:,}", _attributes(row), _where(row))
     console().print(table)
 
 
@@ -64,19 +59,10 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Describe one data set: sizes, values, licence, citation, files. Downloads nothing."""
+    import attriguard as ag
     from attriguard.cli._shell import emit_json
-    from attriguard.data.named.datasets import find_dataset, load_dataset, verify_dataset
-    from attriguard.data.named.registry import get_dataset
 
-    dataset = get_dataset(name)
-    folder = None if dataset.embedded else find_dataset(name, path)
-    facts = _entry(dataset) | {"found": "embedded" if dataset.embedded else folder, "missing": []}
-    facts |= {key: getattr(dataset, key) for key in ("description", "licence", "citation")}
-    facts["files"] = dataset.file_names
-    if dataset.embedded or folder is not None:
-        facts |= _contents(load_dataset(name, path, attribute=attribute, download=False))
-    if verify:
-        facts["as_published"] = verify_dataset(name, path)
+    facts = ag.describe_dataset(name, path, attribute=attribute, verify=verify)
     if as_json:
         emit_json(facts)
     else:
@@ -90,52 +76,30 @@ def fetch(
     as_json: AsJson = False,
 ) -> None:
     """Show the licence, then download a data set into the cache, every file checked by its hash."""
+    import attriguard as ag
     from attriguard.cli._shell import console, emit_json, messages
-    from attriguard.data.named.datasets import fetch_dataset
-    from attriguard.data.named.registry import get_dataset
-
-    downloaded = False
 
     def show_terms(text: str) -> None:
-        nonlocal downloaded
         messages().print(text, soft_wrap=True)
         if not yes and _somebody_answers() and not typer.confirm("Download it?", default=True, err=True):
             messages().print("Nothing was downloaded.")
             raise typer.Exit(1)
-        downloaded = True
 
-    dataset = get_dataset(name)
-    folder = None if dataset.embedded else fetch_dataset(name, notify=show_terms, progress=True)
+    found = ag.fetch_dataset(name, notify=show_terms)
     if as_json:
-        files = dataset.file_names
-        emit_json({"name": name, "found": folder or "embedded", "downloaded": downloaded, "files": files})
-    elif folder is None:
+        where = found.folder or "embedded"
+        emit_json({"name": name, "found": where, "downloaded": found.downloaded, "files": found.files})
+    elif found.folder is None:
         console().print(f"{name} is embedded: there is nothing to fetch.")
     else:
-        verb = "downloaded to" if downloaded else "is here already:"
-        console().print(f"{name} {verb} {folder}", soft_wrap=True)
+        verb = "downloaded to" if found.downloaded else "is here already:"
+        console().print(f"{name} {verb} {found.folder}", soft_wrap=True)
 
 
 def _somebody_answers() -> bool:
     import sys
 
     return sys.stdin.isatty()
-
-
-def _entry(dataset: Dataset) -> dict[str, Any]:
-    """What the table knows of a data set, and where its files are."""
-    from attriguard.data.named.datasets import locate, missing_files
-
-    folder = None if dataset.embedded else locate(dataset.name)
-    return {
-        "name": dataset.name,
-        "title": dataset.title,
-        "users": dataset.users,
-        "items": dataset.items,
-        "attributes": dict(dataset.attributes),
-        "found": "embedded" if dataset.embedded else folder,
-        "missing": [] if folder is None else missing_files(dataset, folder),
-    }
 
 
 def _attributes(row: dict[str, Any]) -> str:
@@ -147,34 +111,6 @@ def _where(row: dict[str, Any]) -> str:
         return f"not here: attriguard datasets fetch {row['name']}"
     place = str(row["found"])
     return f"incomplete: no {', '.join(row['missing'])} in {place}" if row["missing"] else place
-
-
-def _contents(data: PublicData) -> dict[str, Any]:
-    """What is inside a loaded data set."""
-    import numpy as np
-
-    per_user = np.diff(data.X.indptr)
-    counts = np.bincount(data.y[data.disclosed], minlength=data.m)
-    shares = counts / max(int(counts.sum()), 1)
-    order = np.argsort(-shares, kind="stable")
-    return {
-        "users": data.n_users,
-        "items": data.n_items,
-        "ratings": int(data.X.nnz),
-        "ratings_per_user": {
-            "min": int(per_user.min()),
-            "median": float(np.median(per_user)),
-            "mean": float(per_user.mean()),
-            "max": int(per_user.max()),
-        },
-        "scale": str(data.scale),
-        "split": None
-        if data.test_mask is None
-        else {"train": int((~data.test_mask).sum()), "test": int(data.test_mask.sum())},
-        "attribute": data.attribute,
-        "undisclosed": int((~data.disclosed).sum()),
-        "values": {data.values[code]: float(shares[code]) for code in order},
-    }
 
 
 def _print_facts(facts: dict[str, Any]) -> None:

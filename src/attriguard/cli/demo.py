@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,37 +12,27 @@ from attriguard.cli import _options as o
 
 EXAMPLE = "Example: attriguard demo --output demo.html"
 BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0)
+TITLE = "AttriGuard on the twin: what ratings give away, and what a few changes do about it"
 
 
-def demo(
-    output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-demo.html"),
-    seed: Annotated[int, typer.Option(min=0, help="Seeds the forest; the data is always the same.")] = 0,
-    as_json: o.AsJson = False,
-) -> None:
+@dataclass(frozen=True)
+class Options:
+    """The options of ``demo`` alone."""
+
+    output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-demo.html")
+    seed: Annotated[int, typer.Option(min=0, help="Seeds the forest; the data is always the same.")] = 0
+
+
+def demo(own: Options, shown: o.Shown) -> None:
     """Learn, attack, protect, attack again: the whole job on a synthetic data set, and an HTML page about it.
 
     16,238 users have rated apps; 1,631 of them keep their city private. Nothing is downloaded.
     """
-    from attriguard.attacks import get
-    from attriguard.cli._audit import present, run_audit
-    from attriguard.data.files import check_outputs
-    from attriguard.data.named.datasets import load_dataset
-    from attriguard.guard import AttriGuard
+    import attriguard as ag
+    from attriguard.cli._shell import bar, show
 
-    check_outputs(output)
-    data = load_dataset("twin")
-    result = run_audit(
-        data,
-        guard=AttriGuard(scale=data.scale),
-        attacks=[get("BA-A"), get("LR-A"), get("RF-A", random_state=seed)],
-        budgets=BUDGETS,
-        knowing=get("MLP-A", random_state=seed),
-        seed=seed,
-    )
-    present(
-        result,
-        output,
-        title="AttriGuard on the twin: what ratings give away, and what a few changes do about it",
-        source="the twin: synthetic users, apps and cities that behave like the paper's data",
-        as_json=as_json,
-    )
+    ag.check_outputs(result=own.output)
+    with bar() as progress:
+        data = ag.load_dataset("twin")
+        result = ag.audit(data, budgets=BUDGETS, title=TITLE, random_state=own.seed, progress=progress)
+    show(result, shown, saved=own.output)

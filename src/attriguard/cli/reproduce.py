@@ -2,145 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attriguard.cli import _options as o
 
 if TYPE_CHECKING:
-    from attriguard.data.public_data import PublicData
-    from attriguard.experiments.workspace import Workspace
-    from attriguard.report.reproduction import Reproduction
+    import attriguard as ag
 
 EXAMPLE = "Example: attriguard reproduce figure-5 table-1 --profile quick --work runs --output reproduction"
 
 
-def reproduce(
+@dataclass(frozen=True)
+class Options:
+    """The options of ``reproduce`` alone."""
+
     experiments: Annotated[
         list[str] | None, typer.Argument(metavar="[EXPERIMENT]...", help="Names as --list shows them; all otherwise.")
-    ] = None,
-    profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick",
+    ] = None
+    profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick"
     dataset: Annotated[
         str | None,
         typer.Option(help="A named data set (see: attriguard datasets); the paper's if it is here, else the twin."),
-    ] = None,
+    ] = None
     work: Annotated[Path, typer.Option(help="A folder for what is kept on the way; the run goes on from it.")] = Path(
         "attriguard-work"
-    ),
+    )
     output: Annotated[Path, typer.Option(help="A folder for the page, the figures and the numbers.")] = Path(
         "attriguard-reproduction"
-    ),
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 0,
-    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and their state, and stop.")] = False,
-    as_json: o.AsJson = False,
-) -> None:
+    )
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 0
+    list_all: Annotated[bool, typer.Option("--list", help="List the experiments and their state, and stop.")] = False
+
+
+def reproduce(own: Options, shown: o.Shown) -> None:
     """Measure the paper's tables and figures again, and test what it claims.
 
     Writes one page (index.html), the figures (SVG and PNG) and the numbers (results.json). An interrupted run goes on
     where it stopped: give the same command again. The page shows everything finished so far with the same data set,
     profile, seed and work folder.
     """
-    from attriguard._checks import check_choice
-    from attriguard.data.files import make_folder
-    from attriguard.experiments import EXPERIMENTS, names
-    from attriguard.experiments.profiles import PROFILES
+    import attriguard as ag
+    from attriguard.cli._shell import bar, console, note, show
 
-    wanted = [check_choice(name, EXPERIMENTS, name="experiment") for name in experiments or names()]
-    size = PROFILES[check_choice(profile, PROFILES, name="profile")]
-    source, data = data_of(dataset)
-    from attriguard.experiments.workspace import Workspace
-
-    space = Workspace(data, source=source, profile=size, folder=work, seed=seed)
-    if list_all:
-        show_list(space, as_json=as_json)
+    ag.check_experiments(own.experiments or ())
+    space = ag.open_workspace(own.dataset, profile=own.profile, work=own.work, random_state=own.seed)
+    if own.dataset is None and space.source != ag.PAPER_DATASET:
+        note(f"attriguard: {ag.PAPER_DATASET} is not on this machine, so the twin stands in for it")
+    if own.list_all:
+        show_list(space, shown)
         return
-    make_folder(output)  # before the long work
-    result = run(wanted, space)
-    from attriguard.report.reproduction import PAGE, record, write_reproduction
-
-    write_reproduction(result, output)
-    if as_json:
-        from attriguard.cli._shell import emit_json
-
-        emit_json(record(result))
-        return
-    show(result, output / PAGE)
+    ag.check_folder(own.output)
+    with bar() as progress:
+        result = ag.reproduce(own.experiments or (), workspace=space, progress=progress)
+    page = result.save_folder(own.output)
+    show(result, shown)
+    if not shown.as_json:
+        console().print(f"The page: {page}", soft_wrap=True)
 
 
-def data_of(dataset: str | None) -> tuple[str, PublicData]:
-    """The data set asked for; the paper's where its files are, otherwise the twin."""
-    from attriguard.cli._shell import note
-    from attriguard.data.named.datasets import find_dataset, load_dataset
-    from attriguard.evaluation.paper import PAPER_DATASET
-
-    if dataset is None:
-        dataset = PAPER_DATASET if find_dataset(PAPER_DATASET) is not None else "twin"
-        if dataset != PAPER_DATASET:
-            note(f"attriguard: {PAPER_DATASET} is not on this machine, so the twin stands in for it")
-    return dataset, load_dataset(dataset)
-
-
-def run(wanted: list[str], space: Workspace) -> Reproduction:
-    from attriguard.cli._shell import progress
-    from attriguard.experiments import get, names
-    from attriguard.experiments.record import versions
-    from attriguard.experiments.runner import all_stored, effort, run_all
-    from attriguard.report.reproduction import Reproduction
-
-    with progress(sum(effort(get(name), space) for name in wanted)) as advance:
-        found = run_all(wanted, space, advance)
-    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
-    command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
-    return Reproduction(
-        source=space.source,
-        profile=space.profile.name,
-        finished=[shown[name] for name in names() if name in shown],
-        not_run=[name for name in names() if name not in shown],
-        facts={
-            "command": command,
-            "seed": space.seed,
-            "versions": versions(),
-            "training users": space.train.n_users,
-            "test users": int(space.y.size),
-            "items": space.data.n_items,
-            "values": space.data.m,
-            "hidden units, attacker": space.profile.attacker_units,
-            "hidden units, defender": space.profile.defender_units,
-        },
-    )
-
-
-def show(result: Reproduction, page: Path) -> None:
-    from rich.table import Table
-
-    from attriguard.cli._shell import console
-    from attriguard.report.reproduction import claims_table, summary
-
-    shown = claims_table(result)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for k, head in enumerate(shown.head):
-        if k != 2:  # the claim's words are on the page
-            table.add_column(head, no_wrap=k < 2)
-    for row in shown.rows:
-        table.add_row(*(cell for k, cell in enumerate(row) if k != 2))
-    screen = console()
-    screen.print(table)
-    for each in result.finished:
-        if each.numbers is None:
-            screen.print(f"{each.experiment.name}: not run: {each.missing}", soft_wrap=True)
-    screen.print(summary(result), soft_wrap=True)
-    screen.print(f"The page: {page}", soft_wrap=True)
-
-
-def show_list(space: Workspace, *, as_json: bool) -> None:
+def show_list(space: ag.Workspace, shown: o.Shown) -> None:
+    """Every experiment and its state."""
+    import attriguard as ag
     from attriguard.cli._shell import console, emit_json
-    from attriguard.experiments import get, names
-    from attriguard.experiments.runner import state
 
-    known: dict[str, Any] = {name: {"title": get(name).title, "state": state(get(name), space)} for name in names()}
-    if as_json:
+    known = ag.list_experiments(space)
+    if shown.as_json:
         emit_json(known)
         return
     screen = console()

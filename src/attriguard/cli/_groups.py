@@ -1,0 +1,49 @@
+"""Options in groups: a command's function takes dataclasses, and Typer sees their fields as options of its own.
+
+A group is spelled once and used by every command that needs it::
+
+    @dataclass(frozen=True)
+    class Ratings:
+        user: Annotated[str | None, typer.Option(help="The column of user ids.")] = None
+
+    def audit(ratings: Ratings, out: Out) -> None: ...
+
+    app.command("audit")(flat(audit))
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+
+def flat(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with the fields of its groups as parameters, required ones first."""
+    groups = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
+    parameters = [parameter for group in groups.values() for parameter in _parameters(group)]
+    parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(**{name: group(**{f.name: given[f.name] for f in fields(group)}) for name, group in groups.items()})
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del run.__wrapped__  # type: ignore[attr-defined]
+    return run
+
+
+def _parameters(group: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if each.default is MISSING else each.default,
+            annotation=hints[each.name],
+        )
+        for each in fields(group)
+    ]

@@ -1,0 +1,253 @@
+"""``ag.compare``: defenses side by side: what each costs a user, and what attackers still infer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from attriguard._checks import check_choice, check_number
+from attriguard.attacks import class_of, lineup
+from attriguard.attacks.base import Attack
+from attriguard.data.public_data import PublicData
+from attriguard.defenses import lineup as defense_lineup
+from attriguard.defenses import names as defense_names
+from attriguard.defenses.base import Defense
+from attriguard.errors import ParameterError
+from attriguard.evaluation.audit import split_for_audit
+from attriguard.evaluation.comparison import Tradeoff
+from attriguard.evaluation.comparison import compare as run_comparison
+from attriguard.evaluation.measure import Measure
+from attriguard.evaluation.precision import RecommenderSetup, common_level, precision_losses, strengths_at
+from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
+from attriguard.operations.results import Result
+from attriguard.operations.tidy import curve_rows
+from attriguard.operations.work import open_cache
+from attriguard.progress import Progress, ProgressLike
+from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables
+from attriguard.report.page import Page, Table
+from attriguard.utility.holdout import HELD_OUT
+from attriguard.utility.recommenders import get as get_recommender
+from attriguard.utility.recommenders import load_extra
+
+ATTACKS = ("NN-A", "LR-A")
+REACH = (0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class RecommenderTest:
+    """What defenses cost a recommender where the first attacker infers equally little after each.
+
+    Parameters
+    ----------
+    recommender
+        "SVD", "ALS" or "PureSVD".
+    at
+        That attacker's accuracy; None: the lowest that all defenses reach.
+    holdouts
+        How often the recommender's test items are drawn anew.
+    """
+
+    recommender: str = "PureSVD"
+    at: float | None = None
+    holdouts: int = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Result):
+    """What each defense costs a user, and what attackers still infer after it."""
+
+    found: Comparison
+
+    @property
+    def headline(self) -> str:
+        """How much was measured, and on what."""
+        return comparison_page(self.found, plots=False).lead
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Which defenses are told every user's true value, and who could not be tested."""
+        return self.found.remarks
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a figure: defense, strength, attack, changes a user, accuracy, interval."""
+        rows = []
+        for tradeoff in self.found.tradeoffs:
+            for row in curve_rows(tradeoff.curves, defense=tradeoff.defense):
+                rows.append({**row, "strength": row.pop("budget")})
+        return rows
+
+    def record(self) -> dict[str, Any]:
+        """Everything, as JSON knows it."""
+        return record(self.found)
+
+    def tables(self) -> list[Table]:
+        """Every point, what each defense needs for each accuracy, and what a recommender loses."""
+        return tables(self.found)
+
+    def page(self) -> Page:
+        """The tables, and the trade-offs drawn."""
+        return comparison_page(self.found)
+
+
+def compare(
+    data: DataLike,
+    *,
+    defenses: Sequence[str] | str = ALL,
+    attacks: Sequence[str] = ATTACKS,
+    strengths: Mapping[str, Sequence[float]] | None = None,
+    reach: Sequence[float] = REACH,
+    cost: RecommenderTest | None = None,
+    draws: int = 4,
+    attack_options: Mapping[str, Any] | None = None,
+    work: str | os.PathLike[str] | None = None,
+    random_state: int = 0,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> ComparisonResult:
+    """Put defenses side by side. Attackers and defenses learn from the same training users, as in the paper.
+
+    Parameters
+    ----------
+    data
+        ``PublicData``, or ratings as a path, an Arrow table or a frame, with ``attributes`` and ``attribute``.
+    defenses
+        By name (``ag.defenses.names()``, or "module:Class"), or "all".
+    attacks
+        The attackers, by name.
+    strengths
+        A defense's own strengths instead of its usual ones: ``{"BlurMe": [1, 10, 100]}``.
+    reach
+        Accuracies; the result says what each defense needs to bring the attackers down to them.
+    cost
+        Also measure what the defenses cost a recommender.
+    draws
+        How often a defense that leaves something to chance is drawn.
+    attack_options
+        Options of attacks, such as ``{"hidden": 500}``; each attack takes those that it has.
+    work
+        A folder for what was learnt; the user's cache if not given.
+    random_state
+        The seed.
+    progress
+        Where to report progress (see `Progress`).
+    **options
+        Options of `read_ratings`, and of `AttriGuard` for the defense of that name.
+
+    Examples
+    --------
+    >>> import attriguard as ag
+    >>> data = ag.load_dataset("twin", n_users=400, n_items=60, n_values=2)
+    >>> found = ag.compare(data, defenses=["AttriGuard", "random-deletions"], attacks=["LR-A"], work=folder)
+    >>> sorted(set(found.to_arrow()["defense"].to_pylist()))
+    ['AttriGuard', 'random-deletions']
+    """
+    reading, own = split_options(options)
+    attackers = _attackers(attacks, random_state, attack_options or {})
+    levels = _levels(reach)
+    learner = None if cost is None else _recommender(cost.recommender, random_state)
+    users = as_data(data, reading)
+    make_guard(users, own, random_state)  # refuses options that no guard has
+    rivals = _defenses(defenses, users, own, random_state)
+    given = _strengths(strengths or {}, [defense.name for defense in rivals])
+    train, test = split_for_audit(users, random_state)
+    measure = Measure(seed=random_state, draws=draws, cache=open_cache(work))
+    comparing, costing = Progress.of(progress).parts(4, 0 if cost is None else 1)
+    tradeoffs = run_comparison(
+        rivals, attackers, test.X, test.y, train=(train.X, train.y), strengths=given, measure=measure,
+        progress=comparing,
+    )  # fmt: skip
+    costs = None
+    if cost is not None:
+        level = common_level(tradeoffs, attackers[0].name) if cost.at is None else _share(cost.at)
+        setup = _setup(train, test, learner, cost.holdouts)
+        costs = _costs(setup, (train, test), rivals, tradeoffs, level, measure, costing)
+    return ComparisonResult(
+        Comparison(
+            source=users.name,
+            attribute=users.attribute,
+            tradeoffs=tuple(tradeoffs),
+            levels=levels,
+            costs=costs,
+            guessing=float(np.mean(test.y == np.bincount(train.y, minlength=users.m).argmax())),
+            settings={
+                "seed": random_state,
+                "guard": {name: str(value) for name, value in own.items()},
+                **dict(attack_options or {}),
+                "draws": draws,
+                "training_users": train.n_users,
+                "test_users": test.n_users,
+            },
+        )
+    )
+
+
+def _attackers(wanted: Sequence[str], seed: int, options: Mapping[str, Any]) -> list[Attack]:
+    for name in wanted:
+        if "guard" in class_of(name.strip()).needs:
+            raise ParameterError(f"{name} adapts to AttriGuard alone; leave it out when comparing defenses")
+    return lineup(wanted, random_state=seed, **options)
+
+
+def _defenses(wanted: Sequence[str] | str, users: PublicData, guard: Mapping[str, Any], seed: int) -> list[Defense]:
+    """By name; AttriGuard with the options that were given for it."""
+    if isinstance(wanted, str) and wanted.strip() != ALL:
+        raise ParameterError(f"defenses is a list of names, or {ALL!r}; got {wanted!r}")
+    asked = defense_names() if isinstance(wanted, str) else [name.strip() for name in wanted]
+    return defense_lineup(asked, scale=users.scale, random_state=seed, **guard)
+
+
+def _strengths(given: Mapping[str, Sequence[float]], names: Sequence[str]) -> Mapping[str, Sequence[float]]:
+    for name in given:
+        check_choice(name, names, name="defense in strengths")
+    return given
+
+
+def _levels(reach: Sequence[float]) -> tuple[float, ...]:
+    levels = [float(level) for level in reach]
+    if any(not 0 <= level <= 1 for level in levels):
+        raise ParameterError(f"reach wants shares of users between 0 and 1, got {', '.join(map(str, reach))}")
+    return tuple(sorted(set(levels), reverse=True))
+
+
+def _share(at: float) -> float:
+    return check_number(at, name="at", low=0.0, high=1.0)
+
+
+def _recommender(name: str, seed: int) -> Any:
+    """Made before the long work, so that a missing package is told at once."""
+    chosen = get_recommender(name, random_state=seed)
+    for package in chosen.packages:
+        load_extra(package)
+    return chosen
+
+
+def _setup(train: PublicData, test: PublicData, learner: Any, holdouts: int) -> RecommenderSetup:
+    everybody = csr_array(vstack([train.X, test.X], format="csr"))
+    return RecommenderSetup(everybody, np.arange(train.n_users, everybody.shape[0]), learner, holdouts=holdouts)
+
+
+def _costs(
+    setup: RecommenderSetup,
+    split: tuple[PublicData, PublicData],
+    defenses: Sequence[Defense],
+    tradeoffs: Sequence[Tradeoff],
+    level: float,
+    measure: Measure,
+    progress: Progress,
+) -> Costs:
+    """What each defense costs the recommender at the strength that brings the first attacker to the level."""
+    train, test = split
+    first = tradeoffs[0].curves[0].attack
+    chosen = strengths_at(tradeoffs, defenses, first, level)
+    learning, recommending = progress.parts(1, setup.holdouts)
+    for defense, part in learning.each(defenses, lambda each: each.name):
+        defense.fit(train.X, train.y, progress=part)
+    losses = precision_losses(setup, defenses, chosen, test.y, measure=measure, progress=recommending)
+    few = int((np.diff(setup.X.indptr) <= HELD_OUT).sum())
+    return Costs(setup.recommender.name, first, level, setup.holdouts, few, tuple(losses))

@@ -1,0 +1,55 @@
+"""``ag.learn``: ratings and attributes in, a fitted guard out."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from attriguard.guard import AttriGuard
+from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
+from attriguard.progress import ProgressLike
+
+
+def learn(
+    data: DataLike,
+    *,
+    checkpoint: str | os.PathLike[str] | None = None,
+    random_state: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> AttriGuard:
+    """Learn a guard from users who disclose the attribute.
+
+    Parameters
+    ----------
+    data
+        ``PublicData``, or ratings as a path, an Arrow table or a frame; then ``attributes`` and ``attribute`` name
+        the table and the column with the attribute (see `read_ratings` for all options of reading).
+    checkpoint
+        A file where the training of a network stands after each epoch; the same call goes on from there.
+    random_state
+        Seeds the learning; None: the operating system's entropy.
+    progress
+        Where to report progress (see `Progress`).
+    **options
+        Options of `read_ratings` and of `AttriGuard` (``goal``, ``classifier``, ``policy``, ``budget`` …).
+
+    Returns
+    -------
+    AttriGuard
+        The fitted guard; ``guard.save(path)`` writes it. It remembers the attribute's name in ``metadata_``.
+
+    Examples
+    --------
+    >>> import attriguard as ag
+    >>> data = ag.load_dataset("twin", n_users=300, n_items=50, n_values=2)
+    >>> guard = ag.learn(data, goal="mislead", budget=2.0)
+    >>> guard.values_
+    ('New York', 'London')
+    """
+    reading, own = split_options(options)
+    users = as_data(data, reading)
+    guard = make_guard(users, own, random_state)
+    guard.fit(users.X, users.y, items=users.items, values=users.values, checkpoint=checkpoint, progress=progress)
+    guard.metadata_["attribute"] = users.attribute
+    return guard

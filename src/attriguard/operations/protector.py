@@ -1,0 +1,120 @@
+"""A guard made ready to release tables: one block of complete users at a time, each as if it were the whole table."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attriguard.data.public_data import PublicData
+from attriguard.data.ratings import read_ratings
+from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
+from attriguard.data.tables.table import InputTable
+from attriguard.errors import DataError, GuardFileError
+from attriguard.guard import AttriGuard
+from attriguard.operations.wishes import Locked, first_few
+from attriguard.plan import Plan
+from attriguard.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """What was released of one block of users."""
+
+    release: Release
+    plan: Plan
+    warnings: tuple[str, ...]
+    unknown_items: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Protector:
+    """A guard with the publisher's wishes. Nothing in it changes from block to block."""
+
+    guard: AttriGuard
+    name: str  # of the guard, for messages
+    locked: Locked = field(default_factory=Locked)
+    key: bytes | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
+
+    def protect(self, table: InputTable, chance: np.random.Generator | None, progress: Progress) -> Block:
+        """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
+        data = self._read(table)
+        items = self._items
+        X, unknown = align_items(data, items)
+        locked, missed = self.locked.pattern(data.users, items)
+        plan = self.guard.plan(X, users=data.users, locked=locked, progress=progress)
+        released = plan.release(key=self.key) if chance is None else plan.release(chance)
+        release = make_release(data, released, items=items, random_state=chance, key=self.key)
+        warnings = [
+            *_unknown_warning(unknown),
+            *_missed_warning(missed, len(self.locked.pairs)),
+            *_column_warning(data, release),
+        ]
+        return Block(release, plan, tuple(warnings), int(unknown.size))
+
+    @property
+    def _items(self) -> Any:
+        if self.guard.items_ is None:
+            raise GuardFileError(
+                f"{self.name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
+            )
+        return self.guard.items_
+
+    def _read(self, table: InputTable) -> PublicData:
+        """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
+        scale = self.guard.scale
+        like = scale is not None and scale.is_likes and self.reading.get("rating") is None
+        data = read_ratings(table, scale=scale, like=like, **self.reading)
+        if data.scale.is_likes and scale is not None and not scale.is_likes:
+            raise DataError(
+                f"{table.name} has no column of ratings, but {self.name} was learnt from ratings, {scale}; name the "
+                "column with --rating, or learn a guard from likes with: attriguard fit --like"
+            )
+        if data.source is not None:
+            refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
+        return data
+
+
+def make_protector(
+    guard: AttriGuard, name: str, changes: Mapping[str, Any], *, locked: Locked, additions: Any, **rest: Any
+) -> Protector:
+    """A copy of the guard with other parameters, all of them checked before any work is done."""
+    own = copy.copy(guard)
+    given = {key: value for key, value in {**changes, "additions": additions}.items() if value is not None}
+    own.set_params(**given)
+    if locked.items:
+        own.set_params(locked=[*(own.locked or []), *locked.items])
+    protector = Protector(guard=own, name=name, locked=locked, **rest)
+    _ = protector._items
+    own.check_parameters()
+    return protector
+
+
+def _unknown_warning(unknown: Any) -> list[str]:
+    if not unknown.size:
+        return []
+    shown = first_few(unknown[:6].tolist())
+    return [f"{unknown.size:,} items are unknown to the guard and stay untouched: {shown}"]
+
+
+def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str]:
+    if not missed:
+        return []
+    return [
+        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there, the first is "
+        f"{missed[0][0]}, {missed[0][1]}"
+    ]
+
+
+def _column_warning(data: PublicData, release: Release) -> list[str]:
+    telltale = [] if data.source is None else data.source.other_columns
+    if not (release.summary.added and telltale):
+        return []
+    return [
+        f"{', '.join(telltale)} {'is' if len(telltale) == 1 else 'are'} empty in added rows, which tells them from the "
+        "others; drop such columns before publishing"
+    ]

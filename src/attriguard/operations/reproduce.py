@@ -1,0 +1,147 @@
+"""``ag.reproduce``: the paper's tables and figures, measured again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attriguard._checks import check_choice
+from attriguard.data.files import make_folder
+from attriguard.data.named.datasets import find_dataset, load_dataset
+from attriguard.evaluation.paper import PAPER_DATASET
+from attriguard.experiments import EXPERIMENTS, get, names
+from attriguard.experiments.page import (
+    PAGE,
+    Reproduction,
+    claims_table,
+    drawings_of,
+    record,
+    reproduction_page,
+    summary,
+    write_reproduction,
+)
+from attriguard.experiments.profiles import PROFILES
+from attriguard.experiments.runner import all_stored, run_all, state
+from attriguard.experiments.workspace import Workspace
+from attriguard.operations.results import Result
+from attriguard.progress import Progress, ProgressLike
+from attriguard.report.page import Page, Table
+from attriguard.report.record import versions
+
+TWIN = "twin"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReproductionResult(Result):
+    """Which of the paper's claims hold, with every number that was measured."""
+
+    found: Reproduction
+
+    @property
+    def headline(self) -> str:
+        """How many claims hold."""
+        return summary(self.found)
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What could not be run."""
+        return [
+            f"{each.experiment.name}: not run: {each.missing}" for each in self.found.finished if each.numbers is None
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a check of a claim."""
+        return [
+            {
+                "experiment": each.experiment.name,
+                "verdict": each.experiment.verdict(numbers),
+                "check": check.text,
+                "found": check.found,
+                "passed": bool(check.passed),
+            }
+            for each, numbers in self.found.measured
+            for check in each.experiment.checks(numbers)
+        ]
+
+    def record(self) -> dict[str, Any]:
+        """Everything, as JSON knows it."""
+        return record(self.found)
+
+    def tables(self) -> list[Table]:
+        """The claims and verdicts, without the claims' words, which are on the page."""
+        table = claims_table(self.found)
+        kept = [k for k in range(len(table.head)) if k != 2]
+        return [Table([table.head[k] for k in kept], [[row[k] for k in kept] for row in table.rows])]
+
+    def page(self) -> Page:
+        """Claims, verdicts, figures and numbers."""
+        return reproduction_page(self.found, drawings_of(self.found))
+
+    def save_folder(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the page, the figures (SVG and PNG) and the numbers; gives the page's path."""
+        write_reproduction(self.found, Path(folder))
+        return Path(folder) / PAGE
+
+
+def experiments(work: Workspace) -> dict[str, dict[str, str]]:
+    """Every experiment's title, and whether it is finished in the work folder."""
+    return {name: {"title": get(name).title, "state": state(get(name), work)} for name in names()}
+
+
+def open_workspace(
+    dataset: str | None = None,
+    *,
+    profile: str = "quick",
+    work: str | os.PathLike[str] = "attriguard-work",
+    random_state: int = 0,
+) -> Workspace:
+    """One data set, one profile, one seed, one folder: what a reproduction works in.
+
+    ``dataset``: a named data set; None: the paper's where its files are, otherwise the twin.
+    """
+    size = PROFILES[check_choice(profile, PROFILES, name="profile")]
+    if dataset is None:
+        dataset = PAPER_DATASET if find_dataset(PAPER_DATASET) is not None else TWIN
+    return Workspace(load_dataset(dataset), source=dataset, profile=size, folder=Path(work), seed=random_state)
+
+
+def reproduce(
+    wanted: Sequence[str] = (),
+    *,
+    workspace: Workspace | None = None,
+    progress: ProgressLike = None,
+) -> ReproductionResult:
+    """Measure the paper's tables and figures again, and test what it claims.
+
+    ``wanted``: names of experiments, all if none is named. An interrupted run goes on where it stopped. The result holds
+    everything that is finished in the workspace, `open_workspace()` if none is given.
+    """
+    for name in wanted:
+        check_choice(name, EXPERIMENTS, name="experiment")
+    space = open_workspace() if workspace is None else workspace
+    make_folder(space.folder)
+    found = run_all(wanted or names(), space, Progress.of(progress))
+    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
+    command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
+    return ReproductionResult(
+        Reproduction(
+            source=space.source,
+            profile=space.profile.name,
+            finished=[shown[name] for name in names() if name in shown],
+            not_run=[name for name in names() if name not in shown],
+            facts={
+                "command": command,
+                "seed": space.seed,
+                "versions": versions(),
+                "training users": space.train.n_users,
+                "test users": int(space.y.size),
+                "items": space.data.n_items,
+                "values": space.data.m,
+                "hidden units, attacker": space.profile.attacker_units,
+                "hidden units, defender": space.profile.defender_units,
+            },
+        )
+    )

@@ -1,0 +1,139 @@
+"""The base of all results: frozen; as a tidy table, a frame, HTML in a notebook, or a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+
+from attriguard._text import facts_text
+from attriguard.data.files import written_beside
+from attriguard.data.tables.table import write_table
+from attriguard.errors import MissingExtraError, ParameterError
+from attriguard.report.page import Page, Table, write_page
+
+SUFFIXES = (".html", ".json", ".csv", ".parquet")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Result(ABC):
+    """What an operation found. A result writes `rows`, `record`, `tables`, `page` and `headline`."""
+
+    command: str = ""  # the command line that asked for it, where there was one
+
+    def with_command(self, command: str) -> Self:
+        """The same, with the command line that asked for it, which the record and the page then name."""
+        return replace(self, command=command)
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a figure: what it is, its value, and half the width of its 95 % interval where it has one."""
+
+    @abstractmethod
+    def record(self) -> dict[str, Any]:
+        """Everything, as JSON knows it."""
+
+    @property
+    def drawing(self) -> str | None:
+        """The main figure as SVG; None for a result that has none."""
+        return None
+
+    @abstractmethod
+    def tables(self) -> Sequence[Table]:
+        """The figures as tables that a person reads."""
+
+    @abstractmethod
+    def page(self) -> Page:
+        """The figures as a page that needs no network."""
+
+    @property
+    @abstractmethod
+    def headline(self) -> str:
+        """What was found, in one or two sentences."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What a reader of the tables must know besides."""
+        return ()
+
+    def full_record(self) -> dict[str, Any]:
+        """The record, and the command that asked for it."""
+        return {"command": self.command, **self.record()} if self.command else self.record()
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        found = self.rows()
+        names = list(dict.fromkeys(name for row in found for name in row))
+        return pa.table({name: pa.array([row.get(name) for row in found]) for name in names})
+
+    def to_frame(self) -> Any:
+        """The rows as a frame: pandas where it is installed, else polars."""
+        table = self.to_arrow()
+        try:
+            import pandas  # noqa: F401
+
+            return table.to_pandas()
+        except ImportError:
+            pass
+        try:
+            import polars
+
+            return polars.from_arrow(table)
+        except ImportError:
+            raise MissingExtraError("a frame needs pandas or polars: install one, or use to_arrow()") from None
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page (.html), the record (.json) or the rows (.csv, .parquet), as the name ends."""
+        target = Path(path)
+        check_result_suffix(target)
+        suffix = target.suffix.lower()
+        if suffix == ".html":
+            write_page(self.page(), target)
+        elif suffix == ".json":
+            write_json(self.full_record(), target)
+        else:
+            write_table(self.to_arrow(), target, None)
+        return target
+
+    def __repr__(self) -> str:
+        return facts_text(type(self).__name__, {"found": self.headline})
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(text)}</p>" for text in (self.headline, *self.remarks) if text)
+        return notes + "".join(map(table_html, self.tables()))
+
+
+def check_result_suffix(path: Path) -> None:
+    """Refuse a name that no form of a result goes with; asked before the long work."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise ParameterError(f"{path.name}: a result is written as {', '.join(SUFFIXES)}; give the file such a name")
+
+
+def table_html(table: Table) -> str:
+    """A table without any style of its own, for notebooks."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
+    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def to_json(record: Any) -> str:
+    """Indented JSON; NumPy's numbers and arrays, and paths, as JSON knows them."""
+    return json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n"
+
+
+def write_json(record: Any, path: Path) -> None:
+    """A JSON file that takes its name only when it is whole."""
+    with written_beside(path) as file:
+        file.write(to_json(record).encode())
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)

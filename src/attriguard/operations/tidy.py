@@ -1,0 +1,37 @@
+"""Curves as tidy rows: one row a figure, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attriguard.evaluation.accuracy import Curve
+
+ACCURACY = "accuracy"
+
+
+def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any) -> list[dict[str, Any]]:
+    """Every point of every curve. ``where``: columns that are the same in all rows, such as the goal.
+
+    Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users.
+    """
+    rows = []
+    for curve in curves:
+        points = list(zip(curve.budgets, curve.accuracy, curve.expected_cost, curve.margin(), strict=True))
+        if curve.before is not None and curve.budgets[0] != 0:
+            points.insert(0, (0.0, curve.before, 0.0, curve.interval_of(curve.before)))
+        for budget, accuracy, changes, interval in points:
+            rows.append(
+                {
+                    "figure": ACCURACY,
+                    "attack": curve.attack,
+                    "retrained": retrained,
+                    **where,
+                    "budget": float(budget),
+                    "changes": float(changes),
+                    "value": float(accuracy),
+                    "interval": float(interval),
+                    "users": curve.n_users,
+                }
+            )
+    return rows

@@ -1,0 +1,96 @@
+"""What the publisher wants of a release, in any form: items that must not change, items that may be added, the key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.data.files import read_bytes
+from attriguard.data.tables.columns import find_column
+from attriguard.data.tables.table import TableLike, read_table
+from attriguard.errors import DataError
+from attriguard.mechanism.sampling import check_key
+
+KeyLike = bytes | str | os.PathLike[str] | None
+
+
+def read_key(key: KeyLike) -> bytes | None:
+    """The secret itself (bytes or text), or the content of the file that a path names."""
+    if key is None:
+        return None
+    return check_key(read_bytes(Path(key)).strip() if isinstance(key, os.PathLike) else key)
+
+
+def read_additions(additions: Any) -> Any:
+    """A list of items or a mapping item → rating; a table has an item column and may have a rating column."""
+    if additions is None or not _is_table(additions):
+        return additions
+    columns = _columns(additions, {"item": True, "rating": False}, "the table of additions")
+    if "rating" in columns:
+        return dict(zip(columns["item"], columns["rating"], strict=True))
+    return columns["item"]
+
+
+@dataclass(frozen=True)
+class Locked:
+    """Items that must not change: for everybody, and user by user."""
+
+    items: tuple[Any, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()  # (user, item), as text: 7 and "7" are the same id
+
+    def pattern(
+        self, users: NDArray[Any], items: NDArray[Any]
+    ) -> tuple[csr_array | None, tuple[tuple[str, str], ...]]:
+        """The pairs as a sparse pattern (users × items), and those whose user or item is not there."""
+        if not self.pairs:
+            return None, ()
+        rows = {str(user): u for u, user in enumerate(users.tolist())}
+        columns = {str(item): j for j, item in enumerate(items.tolist())}
+        known = {(rows[u], columns[i]) for u, i in self.pairs if u in rows and i in columns}
+        index = np.array(sorted(known), dtype=np.int64).reshape(-1, 2)
+        missed = tuple((u, i) for u, i in self.pairs if u not in rows or i not in columns)
+        ones = np.ones(len(index), dtype=np.float32)
+        return csr_array((ones, (index[:, 0], index[:, 1])), shape=(users.size, items.size)), missed
+
+
+def read_locked(locked: Any) -> Locked:
+    """A list of items, or a table with an item column; one with a user column too locks items user by user."""
+    if locked is None:
+        return Locked()
+    if not _is_table(locked):
+        return Locked(items=tuple(locked))
+    columns = _columns(locked, {"item": True, "user": False}, "the table of locked items")
+    if "user" not in columns:
+        return Locked(items=tuple(columns["item"]))
+    return Locked(pairs=tuple((str(u), str(i)) for u, i in zip(columns["user"], columns["item"], strict=True)))
+
+
+def _is_table(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return False
+    return isinstance(given, (str, os.PathLike)) or hasattr(given, "__arrow_c_stream__")
+
+
+def _columns(given: TableLike, wanted: dict[str, bool], what: str) -> dict[str, list[Any]]:
+    """Columns of a small table by their role; True: the table must have it."""
+    table = read_table(given, what)
+    found = {role: find_column(table.column_names, role) for role in wanted}
+    if found["item"] is None and len(table.column_names) == 1:
+        found["item"] = table.column_names[0]
+    for role, needed in wanted.items():
+        if needed and found[role] is None:
+            raise DataError(f"{table.name} needs a column of {role}s, its columns are {table.shown_columns}")
+    return {role: table.column(name).to_pylist() for role, name in found.items() if name is not None}
+
+
+def first_few(names: Iterable[Any], most: int = 5) -> str:
+    """The first of some names, for a warning."""
+    shown = [str(name) for name in names]
+    return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
