@@ -16,6 +16,7 @@ from attriguard.cli._shell import run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTEBOOK = sorted((ROOT / "docs" / "notebook").glob("*.md"))
 BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -45,13 +46,28 @@ def test_examples_run(page, folder):
                 subprocess.run(line.replace("python3", sys.executable, 1), shell=True, check=True)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def anchors_of(page):
+    """The anchors that a page's headings have, made as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target in re.findall(r"\]\((?!https?://)([^)]+)\)", page.read_text()):
+        path, _, anchor = target.partition("#")
+        linked = page.parent / path if path else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors_of(linked), target
 
 
 def test_every_page_is_linked_from_the_readme():
     readme = (ROOT / "README.md").read_text()
     for page in PAGES[1:]:
         assert page.relative_to(ROOT).as_posix() in readme
+
+
+def test_every_page_of_the_notebook_is_linked_from_its_index():
+    index, *_ = [page for page in NOTEBOOK if page.name == "README.md"]
+    for page in NOTEBOOK:
+        assert page == index or f"({page.name})" in index.read_text()
