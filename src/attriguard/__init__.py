@@ -5,35 +5,65 @@ Everything here is loaded on first use, so that ``import attriguard`` costs noth
 
 from __future__ import annotations
 
-import importlib
+import importlib as _importlib
 from typing import TYPE_CHECKING, Any
 
 from attriguard._version import __version__
 
-
 _EXPORTS = {
-    "AttriGuard": "attriguard.guard",
-    "NetworkClassifier": "attriguard.classifiers.network",
-    "Plan": "attriguard.plan",
-    "PublicData": "attriguard.data.public_data",
-    "RatingScale": "attriguard.data.scale",
-    "load_guard": "attriguard.guard",
-    "load_dataset": "attriguard.data.named.datasets",
-    "Progress": "attriguard.progress",
-    "read_ratings": "attriguard.data.ratings",
-    "solve_mechanism": "attriguard.mechanism.solver",
-    "write_release": "attriguard.data.releases.release",
+    # the verbs
+    "audit": "operations.audit",
+    "benchmark": "operations.benchmark",
+    "compare": "operations.compare",
+    "evaluate": "operations.evaluate",
+    "learn": "operations.learn",
+    "protect": "operations.protect",
+    "protect_batches": "operations.protect",
+    "reproduce": "operations.reproduce",
+    # what they take and give
+    "AuditResult": "operations.audit",
+    "BenchmarkResult": "operations.benchmark",
+    "ComparisonResult": "operations.compare",
+    "EvaluationResult": "operations.evaluate",
+    "ExperimentList": "operations.reproduce",
+    "Fetched": "operations.datasets",
+    "GoalsResult": "operations.evaluate",
+    "Knowing": "operations.evaluate",
+    "Progress": "progress",
+    "RecommenderTest": "operations.compare",
+    "Released": "operations.protect",
+    "ReproductionResult": "operations.reproduce",
+    "Result": "operations.results",
+    "Table": "report.page",
+    "check_outputs": "operations.outputs",
+    "list_experiments": "operations.reproduce",
+    "progress_bar": "operations.bars",
+    # the estimator
+    "AttriGuard": "guard",
+    "NetworkClassifier": "classifiers.network",
+    "Plan": "plan",
+    "load_guard": "guard",
+    "solve_mechanism": "mechanism.solver",
+    # data
+    "PublicData": "data.public_data",
+    "RatingScale": "data.scale",
+    "describe_dataset": "operations.datasets",
+    "fetch_dataset": "operations.datasets",
+    "list_datasets": "operations.datasets",
+    "load_dataset": "data.named.datasets",
+    "read_ratings": "data.ratings",
+    "write_release": "data.releases.release",
 }
-_MODULES = ("attacks", "defenses", "errors")
+_MODULES = ("attacks", "defenses", "errors", "goals", "noise", "utility")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
+        return getattr(_importlib.import_module(f"attriguard.{_EXPORTS[name]}"), name)
     if name in _MODULES:
-        return importlib.import_module(f"attriguard.{name}")
+        return _importlib.import_module(f"attriguard.{name}")
     raise AttributeError(f"module 'attriguard' has no attribute {name!r}")
 
 
@@ -45,6 +75,9 @@ if TYPE_CHECKING:
     from attriguard import attacks as attacks
     from attriguard import defenses as defenses
     from attriguard import errors as errors
+    from attriguard import goals as goals
+    from attriguard import noise as noise
+    from attriguard import utility as utility
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
     from attriguard.data.named.datasets import load_dataset as load_dataset
     from attriguard.data.public_data import PublicData as PublicData
@@ -52,6 +85,34 @@ if TYPE_CHECKING:
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
     from attriguard.guard import AttriGuard as AttriGuard
-    from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
-    from attriguard.plan import Plan as Plan
     from attriguard.guard import load_guard as load_guard
+    from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
+    from attriguard.operations.audit import AuditResult as AuditResult
+    from attriguard.operations.audit import audit as audit
+    from attriguard.operations.bars import progress_bar as progress_bar
+    from attriguard.operations.benchmark import BenchmarkResult as BenchmarkResult
+    from attriguard.operations.benchmark import benchmark as benchmark
+    from attriguard.operations.compare import ComparisonResult as ComparisonResult
+    from attriguard.operations.compare import RecommenderTest as RecommenderTest
+    from attriguard.operations.compare import compare as compare
+    from attriguard.operations.datasets import Fetched as Fetched
+    from attriguard.operations.datasets import describe_dataset as describe_dataset
+    from attriguard.operations.datasets import fetch_dataset as fetch_dataset
+    from attriguard.operations.datasets import list_datasets as list_datasets
+    from attriguard.operations.evaluate import EvaluationResult as EvaluationResult
+    from attriguard.operations.evaluate import GoalsResult as GoalsResult
+    from attriguard.operations.evaluate import Knowing as Knowing
+    from attriguard.operations.evaluate import evaluate as evaluate
+    from attriguard.operations.learn import learn as learn
+    from attriguard.operations.outputs import check_outputs as check_outputs
+    from attriguard.operations.protect import Released as Released
+    from attriguard.operations.protect import protect as protect
+    from attriguard.operations.protect import protect_batches as protect_batches
+    from attriguard.operations.reproduce import ExperimentList as ExperimentList
+    from attriguard.operations.reproduce import ReproductionResult as ReproductionResult
+    from attriguard.operations.reproduce import list_experiments as list_experiments
+    from attriguard.operations.reproduce import reproduce as reproduce
+    from attriguard.operations.results import Result as Result
+    from attriguard.plan import Plan as Plan
+    from attriguard.progress import Progress as Progress
+    from attriguard.report.page import Table as Table

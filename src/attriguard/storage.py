@@ -118,9 +118,7 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardS
     models = {name: _model(name, kind, tensors) for name, kind in learnt["models"].items()}
     state = GuardState(
         parameters=_parameters(header["parameters"], tensors, models),
-        learnt=Learnt(
-            str(learnt["goal"]), models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])
-        ),
+        learnt=Learnt(str(learnt["goal"]), models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
         classes=np.array(header["classes"]),
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
@@ -172,7 +170,9 @@ def _parameters(
     return {
         **{name: given[name] for name in PLAIN if name in given},
         "classifier": classifier if options is None else NetworkClassifier(**options),
-        "search": get_search(given["search"], **given["search_options"]) if given["search_options"] else given["search"],
+        "search": get_search(given["search"], **given["search_options"])
+        if given["search_options"]
+        else given["search"],
         "target": given["target"] or tensors[TARGET],
         "scale": None if given["scale"] is None else RatingScale(*given["scale"]),
         "locked": given["locked"],

@@ -58,9 +58,7 @@ class Columns:
 class Source:
     """Ratings with an attribute: files, or a named data set."""
 
-    ratings: Annotated[
-        Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")
-    ] = None
+    ratings: Annotated[Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")] = None
     attributes: Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")] = None
     attribute: Annotated[
         list[str] | None,
@@ -119,9 +117,7 @@ class Guard:
         typer.Option(help="With --goal both: the share of the budget that removes, from 0 to 1; tried out otherwise."),
     ] = None
 
-    def options(
-        self, *, seed: int | None = None, epochs: int | None = None, goal: str | None = None
-    ) -> dict[str, Any]:
+    def options(self, *, seed: int | None = None, epochs: int | None = None, goal: str | None = None) -> dict[str, Any]:
         """The options of ``AttriGuard``; refused where the goal (or ``goal``) has no use for what was named."""
         own = {
             "goal": self.goal,
@@ -166,7 +162,7 @@ class Guard:
 
 
 def number_or_word(text: str | None) -> float | str | None:
-    """"auto", or the number that the text is."""
+    """ "auto", or the number that the text is."""
     try:
         return None if text is None else float(text)
     except ValueError:

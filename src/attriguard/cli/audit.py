@@ -20,9 +20,9 @@ class Options:
     output: Annotated[
         Path, typer.Option(help="What to write: .html (a page), .json, .csv or .parquet (the figures).")
     ] = Path("attriguard-audit.html")
-    attacks: Annotated[
-        str, typer.Option(help="The attackers, with commas between; your own as MODULE:CLASS.")
-    ] = "BA-A,LR-A,RF-A"
+    attacks: Annotated[str, typer.Option(help="The attackers, with commas between; your own as MODULE:CLASS.")] = (
+        "BA-A,LR-A,RF-A"
+    )
     knowing: Annotated[
         str, typer.Option(help="The attacker who is also shown as one who knows the guard and retrains; '' for none.")
     ] = "MLP-A"

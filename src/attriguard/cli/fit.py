@@ -21,15 +21,13 @@ class Options:
 
     output: Annotated[Path, typer.Option(help="The guard file to write.")]
     budget: Annotated[float, typer.Option(help="How many ratings may change, on average, a user.")] = 4.0
-    epochs: Annotated[
-        int | None, typer.Option(help="Passes over the users, at most.", rich_help_panel=o.NETWORK)
-    ] = None
+    epochs: Annotated[int | None, typer.Option(help="Passes over the users, at most.", rich_help_panel=o.NETWORK)] = (
+        None
+    )
     seed: o.Seed = None
 
 
-def fit(
-    source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown
-) -> None:
+def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown) -> None:
     """Learn a guard from users who disclose the attribute.
 
     The guard file holds the classifier and the options, no user's data. Policy, budget and target can still be changed

@@ -17,9 +17,7 @@ EXAMPLE = "Example: attriguard protect ratings.csv --guard city.guard --output r
 class Options:
     """The options of ``protect`` alone."""
 
-    ratings: Annotated[
-        Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")
-    ]
+    ratings: Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")]
     guard: Annotated[Path, typer.Option(help="The guard file that 'attriguard fit' wrote.")]
     output: Annotated[Path, typer.Option(help="The released table to write: .csv, .csv.gz, .tsv or .parquet.")]
     key: Annotated[

@@ -46,34 +46,29 @@ def reproduce(own: Options, shown: o.Shown) -> None:
     profile, seed and work folder.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, console, note, show
+    from attriguard.cli._shell import bar, console, show
 
-    ag.check_experiments(own.experiments or ())
-    space = ag.open_workspace(own.dataset, profile=own.profile, work=own.work, random_state=own.seed)
-    if own.dataset is None and space.source != ag.PAPER_DATASET:
-        note(f"attriguard: {ag.PAPER_DATASET} is not on this machine, so the twin stands in for it")
+    where = {"dataset": own.dataset, "profile": own.profile, "work": own.work, "random_state": own.seed}
     if own.list_all:
-        show_list(space, shown)
+        show_list(ag.list_experiments(**where), shown)
         return
-    ag.check_folder(own.output)
+    ag.check_outputs(own.output / "index.html")
     with bar() as progress:
-        result = ag.reproduce(own.experiments or (), workspace=space, progress=progress)
+        result = ag.reproduce(own.experiments or (), progress=progress, **where)
     page = result.save_folder(own.output)
     show(result, shown)
     if not shown.as_json:
         console().print(f"The page: {page}", soft_wrap=True)
 
 
-def show_list(space: ag.Workspace, shown: o.Shown) -> None:
+def show_list(known: ag.ExperimentList, shown: o.Shown) -> None:
     """Every experiment and its state."""
-    import attriguard as ag
     from attriguard.cli._shell import console, emit_json
 
-    known = ag.list_experiments(space)
     if shown.as_json:
-        emit_json(known)
+        emit_json(known.experiments)
         return
     screen = console()
-    screen.print(f"{space.source}, profile {space.profile.name}, seed {space.seed}:", soft_wrap=True)
-    for name, each in known.items():
+    screen.print(f"{known.dataset}, profile {known.profile}, seed {known.seed}:", soft_wrap=True)
+    for name, each in known.experiments.items():
         screen.print(f"{name:<16} {each['state']:<12} {each['title']}", soft_wrap=True)

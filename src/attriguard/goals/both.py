@@ -75,9 +75,7 @@ class Both(Goal):
         "The guard first removes the ratings that tell most, then draws a value at random, mostly by how frequent it "
         "is, and changes what points to it."
     )
-    regained = (
-        "gets back much of what he lost: he learns to look past what points elsewhere, but not what was removed."
-    )
+    regained = "gets back much of what he lost: he learns to look past what points elsewhere, but not what was removed."
 
     def check(self, settings: Settings) -> None:
         """Whole ratings are removed, so the cost counts them; the search must be able to keep the rules."""

@@ -45,9 +45,7 @@ class Removals:
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """As many changes as the largest budget may need."""
         most = min(np.ceil(budget.max(initial=0.0)), self.possible(X))
-        return find_sequences(
-            self.ensemble, X, self.rules, int(most), locked=self.locked, progress=progress
-        ).prefixes()
+        return find_sequences(self.ensemble, X, self.rules, int(most), locked=self.locked, progress=progress).prefixes()
 
     def possible(self, X: csr_array) -> int:
         """How many changes any user can have."""

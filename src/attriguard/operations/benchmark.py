@@ -62,9 +62,7 @@ class BenchmarkResult(Result):
         return Page("Speed", self.headline, [Section("Figures", parts=self.tables())], facts)
 
 
-def benchmark(
-    parts: Sequence[str] = (), *, dataset: str = "twin", progress: ProgressLike = None
-) -> BenchmarkResult:
+def benchmark(parts: Sequence[str] = (), *, dataset: str = "twin", progress: ProgressLike = None) -> BenchmarkResult:
     """Measure what the program is held to.
 
     ``parts``: names from ``attriguard.bench.PARTS``, all if none is named. ``dataset``: for the parts that need one.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from attriguard.data.named.datasets import find_dataset, load_dataset, locate, missing_files, verify_dataset
 from attriguard.data.named.datasets import fetch_dataset as fetch
+from attriguard.data.named.datasets import find_dataset, load_dataset, locate, missing_files, verify_dataset
 from attriguard.data.named.registry import DATASETS, Dataset, get_dataset
 from attriguard.data.public_data import PublicData
 

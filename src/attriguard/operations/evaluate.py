@@ -275,6 +275,4 @@ class Run:
     @property
     def described(self) -> dict[str, str]:
         """The guard's options that decide the figures."""
-        return {
-            name: str(getattr(self.guard, name)) for name in ("goal", "classifier", "search", "policy", "target")
-        }
+        return {name: str(getattr(self.guard, name)) for name in ("goal", "classifier", "search", "policy", "target")}

@@ -120,7 +120,9 @@ class Released(Result):
                 "policy was extended to modify_add"
             )
         if found["values_out_of_reach"]:
-            lines.append(f"{found['values_out_of_reach']:,} (user, value) pairs could not be reached and are never drawn")
+            lines.append(
+                f"{found['values_out_of_reach']:,} (user, value) pairs could not be reached and are never drawn"
+            )
         if found["users_with_too_few_ratings"]:
             lines.append(f"{found['users_with_too_few_ratings']:,} users have fewer ratings to remove than the budget")
         return lines

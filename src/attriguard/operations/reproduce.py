@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from attriguard._checks import check_choice
-from attriguard.data.files import make_folder
 from attriguard.data.named.datasets import find_dataset, load_dataset
 from attriguard.evaluation.paper import PAPER_DATASET
 from attriguard.experiments import EXPERIMENTS, get, names
@@ -32,6 +31,7 @@ from attriguard.report.page import Page, Table
 from attriguard.report.record import versions
 
 TWIN = "twin"
+WORK = "attriguard-work"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +39,7 @@ class ReproductionResult(Result):
     """Which of the paper's claims hold, with every number that was measured."""
 
     found: Reproduction
+    stands_in: bool = False  # the twin stands in for the paper's data, which is not on this machine
 
     @property
     def headline(self) -> str:
@@ -47,10 +48,10 @@ class ReproductionResult(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What could not be run."""
-        return [
-            f"{each.experiment.name}: not run: {each.missing}" for each in self.found.finished if each.numbers is None
-        ]
+        """What could not be run, and whether the data is not the paper's."""
+        missing = [each for each in self.found.finished if each.numbers is None]
+        twin = [f"{PAPER_DATASET} is not on this machine, so the twin stands in for it"] if self.stands_in else []
+        return [*(f"{each.experiment.name}: not run: {each.missing}" for each in missing), *twin]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a check of a claim."""
@@ -86,62 +87,90 @@ class ReproductionResult(Result):
         return Path(folder) / PAGE
 
 
-def experiments(work: Workspace) -> dict[str, dict[str, str]]:
-    """Every experiment's title, and whether it is finished in the work folder."""
-    return {name: {"title": get(name).title, "state": state(get(name), work)} for name in names()}
+@dataclass(frozen=True)
+class ExperimentList:
+    """Every experiment's title and state in one workspace."""
+
+    dataset: str
+    profile: str
+    seed: int
+    experiments: dict[str, dict[str, str]]
 
 
-def open_workspace(
-    dataset: str | None = None,
+def list_experiments(**where: Any) -> ExperimentList:
+    """Every experiment, and whether it is finished; ``where``: dataset, profile, work and random_state of `reproduce`."""
+    space = _workspace(**where)
+    known = {name: {"title": get(name).title, "state": state(get(name), space)} for name in names()}
+    return ExperimentList(space.source, space.profile.name, space.seed, known)
+
+
+def reproduce(
+    wanted: Sequence[str] = (),
     *,
+    dataset: str | None = None,
     profile: str = "quick",
-    work: str | os.PathLike[str] = "attriguard-work",
+    work: str | os.PathLike[str] = WORK,
+    random_state: int = 0,
+    progress: ProgressLike = None,
+) -> ReproductionResult:
+    """Measure the paper's tables and figures again, and test what it claims.
+
+    An interrupted run goes on where it stopped. The result holds everything that is finished in the work folder with
+    the same data set, profile and seed.
+
+    Parameters
+    ----------
+    wanted
+        Names of experiments; all if none is named.
+    dataset
+        A named data set; None: the paper's where its files are, otherwise the twin.
+    profile
+        "quick" (minutes) or "paper" (as large as in the paper; hours).
+    work
+        A folder for what is kept on the way.
+    random_state
+        The seed.
+    progress
+        Where to report progress (see `Progress`).
+    """
+    for name in wanted:
+        check_choice(name, EXPERIMENTS, name="experiment")
+    space = _workspace(dataset, profile, work, random_state)
+    found = run_all(wanted or names(), space, Progress.of(progress))
+    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
+    result = Reproduction(
+        source=space.source,
+        profile=space.profile.name,
+        finished=[shown[name] for name in names() if name in shown],
+        not_run=[name for name in names() if name not in shown],
+        facts=_facts(space),
+    )
+    return ReproductionResult(result, stands_in=dataset is None and space.source != PAPER_DATASET)
+
+
+def _workspace(
+    dataset: str | None = None,
+    profile: str = "quick",
+    work: str | os.PathLike[str] = WORK,
     random_state: int = 0,
 ) -> Workspace:
-    """One data set, one profile, one seed, one folder: what a reproduction works in.
-
-    ``dataset``: a named data set; None: the paper's where its files are, otherwise the twin.
-    """
+    """One data set, one profile, one seed, one folder."""
     size = PROFILES[check_choice(profile, PROFILES, name="profile")]
     if dataset is None:
         dataset = PAPER_DATASET if find_dataset(PAPER_DATASET) is not None else TWIN
     return Workspace(load_dataset(dataset), source=dataset, profile=size, folder=Path(work), seed=random_state)
 
 
-def reproduce(
-    wanted: Sequence[str] = (),
-    *,
-    workspace: Workspace | None = None,
-    progress: ProgressLike = None,
-) -> ReproductionResult:
-    """Measure the paper's tables and figures again, and test what it claims.
-
-    ``wanted``: names of experiments, all if none is named. An interrupted run goes on where it stopped. The result holds
-    everything that is finished in the workspace, `open_workspace()` if none is given.
-    """
-    for name in wanted:
-        check_choice(name, EXPERIMENTS, name="experiment")
-    space = open_workspace() if workspace is None else workspace
-    make_folder(space.folder)
-    found = run_all(wanted or names(), space, Progress.of(progress))
-    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
-    command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
-    return ReproductionResult(
-        Reproduction(
-            source=space.source,
-            profile=space.profile.name,
-            finished=[shown[name] for name in names() if name in shown],
-            not_run=[name for name in names() if name not in shown],
-            facts={
-                "command": command,
-                "seed": space.seed,
-                "versions": versions(),
-                "training users": space.train.n_users,
-                "test users": int(space.y.size),
-                "items": space.data.n_items,
-                "values": space.data.m,
-                "hidden units, attacker": space.profile.attacker_units,
-                "hidden units, defender": space.profile.defender_units,
-            },
-        )
-    )
+def _facts(space: Workspace) -> dict[str, Any]:
+    """What is needed to get the numbers again."""
+    return {
+        "command": f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}",
+        "seed": space.seed,
+        "versions": versions(),
+        "training users": space.train.n_users,
+        "test users": int(space.y.size),
+        "items": space.data.n_items,
+        "values": space.data.m,
+        "hidden units, attacker": space.profile.attacker_units,
+        "hidden units, defender": space.profile.defender_units,
+    }

@@ -45,9 +45,7 @@ class Locked:
     items: tuple[Any, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()  # (user, item), as text: 7 and "7" are the same id
 
-    def pattern(
-        self, users: NDArray[Any], items: NDArray[Any]
-    ) -> tuple[csr_array | None, tuple[tuple[str, str], ...]]:
+    def pattern(self, users: NDArray[Any], items: NDArray[Any]) -> tuple[csr_array | None, tuple[tuple[str, str], ...]]:
         """The pairs as a sparse pattern (users × items), and those whose user or item is not there."""
         if not self.pairs:
             return None, ()
