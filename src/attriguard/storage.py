@@ -180,6 +180,11 @@ def _parameters(
     }
 
 
+def _search(name: str, options: Mapping[str, Any] | None) -> str | NoiseSearch:
+    """The search's name, or the search itself where it was given with options."""
+    return get_search(name, **options) if options else name
+
+
 def _options(classifier: Any) -> dict[str, Any] | None:
     """The options of a network that was given as such; a generator as a seed has no place in a file."""
     if not isinstance(classifier, NetworkClassifier):

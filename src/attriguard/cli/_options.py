@@ -156,8 +156,8 @@ class Guard:
         ]
         if named:
             raise ParameterError(
-                f"{', '.join(f'--{option}' for option in named)} {'has' if len(named) == 1 else 'have'} no use for a guard "
-                f"with --goal {name}; leave out, or use another goal"
+                f"{', '.join(f'--{option}' for option in named)}: of no use with --goal {name}; leave out, or use "
+                "another goal"
             )
 
 

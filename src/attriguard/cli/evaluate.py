@@ -15,7 +15,7 @@ from attriguard.errors import ParameterError
 if TYPE_CHECKING:
     import attriguard as ag
 
-EXAMPLE = "Example: attriguard evaluate --dataset google-play --attacks all --attacker-units 500 --work runs --plot curves.svg"
+EXAMPLE = "Example: attriguard evaluate --dataset google-play --attacker-units 500 --work runs --plot curves.svg"
 AWARE, GOALS, RIVALS = "Attackers who know the guard", "Goals side by side", "Defenses side by side"
 ALL = "all"
 

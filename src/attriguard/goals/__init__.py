@@ -1,4 +1,7 @@
-"""What a guard is for: to mislead an attacker, to conceal what tells, or both. A new goal is one file and one line here."""
+"""What a guard is for: to mislead an attacker, to conceal what tells, or both.
+
+A new goal is one file, and one line here.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Confidence κ: how far the value shall lead before the search is content.
 
 Once the budget exceeds Σ p_i·cost_i, Phase II leaves the rest of it unused. ``"auto"`` spends it on transferability:
-every user gets the largest κ of a ladder whose expected cost still fits. A fixed κ can make even the value that C infers
-now cost noise; a user who cannot afford any value then gets noise without a lead.
+every user gets the largest κ of a ladder whose expected cost still fits. A fixed κ can make even the value that C
+infers now cost noise; a user who cannot afford any value then gets noise without a lead.
 """
 
 from __future__ import annotations

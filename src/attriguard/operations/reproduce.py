@@ -98,7 +98,7 @@ class ExperimentList:
 
 
 def list_experiments(**where: Any) -> ExperimentList:
-    """Every experiment, and whether it is finished; ``where``: dataset, profile, work and random_state of `reproduce`."""
+    """Every experiment, and whether it is finished. ``where``: the options of `reproduce` but for the names."""
     space = _workspace(**where)
     known = {name: {"title": get(name).title, "state": state(get(name), space)} for name in names()}
     return ExperimentList(space.source, space.profile.name, space.seed, known)
