@@ -17,11 +17,11 @@ from attriguard.classifiers.ensemble import Ensemble, fit_ensemble
 from attriguard.classifiers.factory import check_classifier, fit_classifier
 from attriguard.errors import ParameterError
 from attriguard.mechanism.strategies import Counts, Divergence, Mechanism, PerBudget
-from attriguard.noise.base import Rules
 from attriguard.noise.confidence import AUTO, LADDER, affordable_noise, check_confidence, fitting_confidence
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.noise.registry import get_search
-from attriguard.noise.removals import find_sequences
+from attriguard.noise.removals import find_changes
 from attriguard.noise.shared import Both
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def check_learnt(guard: AttriGuard) -> None:
 def phase_one(
     guard: AttriGuard,
     X: csr_array,
-    rules: Rules,
+    rules: Constraints,
     budget: NDArray[np.float64],
     *,
     locked: Any,
@@ -160,7 +160,7 @@ def phase_one(
         return lead.edits(budget, progress), lead
     if guard.goal == CONCEAL:
         most, whole = _changes_to_find(X, rules, budget)
-        found = find_sequences(guard.ensemble_, X, rules, most, locked=locked, progress=progress)
+        found = find_changes(guard.ensemble_, X, rules, most, locked=locked, progress=progress)
         return found.prefixes(), Counts(np.inf if whole else float(most))
     both = Both(
         ensemble=guard.ensemble_,
@@ -175,7 +175,7 @@ def phase_one(
     return shared.edits(budget, progress), shared
 
 
-def _changes_to_find(X: csr_array, rules: Rules, budget: NDArray[np.float64]) -> tuple[int, bool]:
+def _changes_to_find(X: csr_array, rules: Constraints, budget: NDArray[np.float64]) -> tuple[int, bool]:
     """The next whole number from the largest budget on; and whether nobody has more to change than that."""
     limit = int(np.diff(X.indptr).max(initial=0)) if rules.policy.modify else int((rules.upper > 0).sum())
     most = int(min(np.ceil(budget.max(initial=0.0)), limit))

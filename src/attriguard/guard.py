@@ -19,7 +19,9 @@ from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.goals import CONCEAL, MISLEAD, check_goal, check_learnt, check_split, confidence_of, learn, phase_one
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import COSTS, NoiseSearch, Rules, make_rules
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import Constraints, make_constraints
+from attriguard.noise.costs import COSTS
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -160,7 +162,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         """The target distribution p over the m values."""
         return make_target(self.target, self.counts_)
 
-    def _make_rules(self, n_items: int, items: NDArray[Any] | None) -> Rules:
+    def _make_rules(self, n_items: int, items: NDArray[Any] | None) -> Constraints:
         """Everything about the parameters that can be wrong, found before any work is done."""
         policy = check_policy(self.policy)
         search = get_search(self.search)
@@ -173,7 +175,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         if check_goal(self.goal) != MISLEAD and self.cost != "l0":
             raise ParameterError(f"the goal {self.goal!r} counts ratings: its cost is 'l0'")
         scale = self._scale()
-        rules = make_rules(
+        rules = make_constraints(
             policy,
             n_items,
             step=self.step,
@@ -183,7 +185,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             additions=additions_array(self.additions, n_items, items, scale),
         )
         if self.goal != CONCEAL:  # which has a search of its own
-            search.check_rules(rules)
+            search.check_constraints(rules)
         return rules
 
     def _scale(self) -> RatingScale | None:

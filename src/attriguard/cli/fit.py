@@ -119,7 +119,7 @@ def _training(learner: Any, n_users: int, output: Path) -> Iterator[dict[str, An
         return
     checkpoint = output.with_name(f"{output.name}.training")
     try:
-        with progress(learner.n_steps(n_users)) as advance:
+        with progress(1) as advance:
             yield {"checkpoint": checkpoint, "progress": advance}
     except KeyboardInterrupt:
         if checkpoint.exists():

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from attriguard._progress import Progress
 from attriguard.classifiers.ensemble import Ensemble
-from attriguard.noise.base import Rules, check_locked
+from attriguard.noise.constraints import Constraints, check_locked
 from attriguard.noise.edits import Edits
-from attriguard.noise.removals import Sequences, find_sequences
+from attriguard.noise.removals import ChangeSequences, find_changes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,7 +25,7 @@ class Both:
     # Of rows, what is locked, and what is left of the budget.
     noise: Callable[[csr_array, csr_array, NDArray[np.float64], Progress | None], Edits]
     X: csr_array
-    rules: Rules
+    rules: Constraints
     split: float
     cost: str
     locked: Any = None
@@ -33,10 +33,10 @@ class Both:
     def find(self, budget: NDArray[np.float64], progress: Progress | None = None) -> Edits:
         """Phase I for these budgets, on rows that have lost what tells most."""
         fixed, counts = check_locked(self.locked, self.X), self.counts(budget)
-        found = find_sequences(
+        found = find_changes(
             self.ensemble, self.X, self.rules, int(counts.max(initial=0)), locked=fixed, progress=progress
         )
-        counts = np.minimum(counts, found.found)
+        counts = np.minimum(counts, found.lengths)
         rows = found.prefixes().apply(self.X, counts)
         # What was taken away stays away.
         noise = self.noise(rows, _with_changed(fixed, found, counts), budget - counts, progress)
@@ -48,7 +48,7 @@ class Both:
         return np.minimum(np.floor(self.split * finite + 0.5), np.floor(finite)).astype(np.int64)
 
 
-def _with_changed(fixed: csr_array, found: Sequences, counts: NDArray[np.int64]) -> csr_array:
+def _with_changed(fixed: csr_array, found: ChangeSequences, counts: NDArray[np.int64]) -> csr_array:
     """The locked pattern, and the first ``counts`` changed items of every user."""
     user, k = np.nonzero(np.arange(found.most) < counts[:, None])
     changed = csr_array((np.ones(user.size, dtype=np.float32), (user, found.items[user, k])), shape=fixed.shape)
@@ -57,7 +57,7 @@ def _with_changed(fixed: csr_array, found: Sequences, counts: NDArray[np.int64])
     return pattern
 
 
-def joined(noise: Edits, found: Sequences, counts: NDArray[np.int64]) -> Edits:
+def joined(noise: Edits, found: ChangeSequences, counts: NDArray[np.int64]) -> Edits:
     """Every candidate's noise and its user's first ``counts`` changes, which touch other items, sorted."""
     m = noise.m
     reached = np.flatnonzero(noise.success.ravel())
