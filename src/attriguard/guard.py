@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import UNDISCLOSED, check_budget, check_choice, check_features, check_labels, check_number
+from attriguard._checks import UNDISCLOSED, check_budget, check_features, check_labels, check_number
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.scale import check_scale
@@ -20,7 +20,9 @@ from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
 from attriguard.goals.base import Training
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import COSTS, NoiseSearch, make_rules
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import make_constraints
+from attriguard.noise.costs import get_cost
 from attriguard.noise.items import additions_array, locked_columns
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
@@ -194,7 +196,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     def _settings(self, n_items: int, items: NDArray[Any] | None) -> Settings:
         """The parameters, checked: everything that can be wrong with them is found before any work is done."""
         policy = check_policy(self.policy)
-        check_choice(self.cost, COSTS, name="cost")
+        get_cost(self.cost)
         if np.ndim(self.budget):
             raise ParameterError("the guard's budget is one number; budgets user by user go to plan(X, budget=...)")
         budget = float(check_budget(self.budget, 1)[0])
@@ -204,7 +206,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         settings = Settings(
             classifier=self.classifier,
             search=get_search(self.search),
-            rules=make_rules(
+            constraints=make_constraints(
                 policy,
                 n_items,
                 step=self.step,

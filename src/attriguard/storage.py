@@ -170,9 +170,7 @@ def _parameters(
     return {
         **{name: given[name] for name in PLAIN if name in given},
         "classifier": classifier if options is None else NetworkClassifier(**options),
-        "search": get_search(given["search"], **given["search_options"])
-        if given["search_options"]
-        else given["search"],
+        "search": _search(given["search"], given["search_options"]),
         "target": given["target"] or tensors[TARGET],
         "scale": None if given["scale"] is None else RatingScale(*given["scale"]),
         "locked": given["locked"],

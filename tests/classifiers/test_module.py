@@ -70,7 +70,9 @@ def test_decision_functions_and_gradients_are_the_modules(small_twin, module):
     module.train()
     np.testing.assert_allclose(classifier.decision_function(X), output.detach().numpy(), atol=1e-5)
     slope = torch.autograd.grad(output[:, 2].sum(), x)[0].numpy()
-    np.testing.assert_allclose(classifier.gradient(X[:300])[:, 2], slope, atol=1e-5)
+    point = classifier.outputs().at(X.toarray())
+    np.testing.assert_allclose(point.slope(np.eye(4)[np.full(300, 2)]), slope, atol=1e-5)
+    assert (classifier.m, classifier.n_items) == (4, small_twin.n_items)
 
 
 class Rounded(TwoLayers):
@@ -138,7 +140,7 @@ def test_a_softmax_at_the_end_is_welcome(small_twin, module):
 
 def test_double_precision_is_kept(small_twin):
     module = TwoLayers(small_twin.n_items, small_twin.m).double()
-    classifier = ModuleClassifier(module, small_twin.m)
+    classifier = ModuleClassifier(module, small_twin.m, small_twin.n_items)
     assert classifier.dtype == torch.float64
     assert classifier.decision_function(small_twin.X[:3]).shape == (3, small_twin.m)
 

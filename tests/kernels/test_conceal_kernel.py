@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.network import Weights
 from attriguard.kernels.reference import conceal
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import POLICIES
-from attriguard.noise.removals import find_sequences
+from attriguard.noise.removals import find_changes
 
 
 def make_case(seed, *, n_users=5, n_items=12, m=4, sizes=(6, 9)):
@@ -46,8 +46,8 @@ def posterior_of(ensemble):
 def test_the_kernel_finds_what_the_twin_finds(seed, policy, most):
     ensemble, X, locked, rng = make_case(seed)
     never = rng.choice(X.shape[1], size=2, replace=False)
-    rules = make_rules(POLICIES[policy], X.shape[1], locked=never, additions=np.linspace(0, 1, X.shape[1]))
-    found = find_sequences(ensemble, X, rules, most, locked=locked)
+    rules = make_constraints(POLICIES[policy], X.shape[1], locked=never, additions=np.linspace(0, 1, X.shape[1]))
+    found = find_changes(ensemble, X, rules, most, locked=locked)
     for u, x in enumerate(X.toarray()):
         fixed = (locked.toarray()[u] > 0) | (rules.upper < 0)
         if policy == "modify_exist":
@@ -55,29 +55,29 @@ def test_the_kernel_finds_what_the_twin_finds(seed, policy, most):
         else:
             additions, fixed = {j: float(v) for j, v in enumerate(rules.upper) if v > 0}, fixed | (x > 0)
         items, told = conceal(x, posterior_of(ensemble), ensemble.prior.astype(float), fixed, additions, most)
-        np.testing.assert_array_equal(found.items[u, : found.found[u]], items)
-        np.testing.assert_allclose(found.told[u, : len(told)], told, atol=2e-5)
+        np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
+        np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=2e-5)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_the_result_is_the_same_for_any_number_of_threads(monkeypatch, threads):
     ensemble, X, locked, _ = make_case(7, n_users=200, n_items=40)
-    rules = make_rules(POLICIES["modify_add"], X.shape[1])
+    rules = make_constraints(POLICIES["modify_add"], X.shape[1])
     monkeypatch.setenv("ATTRIGUARD_THREADS", threads)
-    found = find_sequences(ensemble, X, rules, 6, locked=locked)
-    alone = [find_sequences(ensemble, X[[u]], rules, 6, locked=locked[[u]]) for u in range(0, 200, 23)]
+    found = find_changes(ensemble, X, rules, 6, locked=locked)
+    alone = [find_changes(ensemble, X[[u]], rules, 6, locked=locked[[u]]) for u in range(0, 200, 23)]
     for u, one in zip(range(0, 200, 23), alone, strict=True):
         assert (found.items[u] == one.items[0]).all()
-        assert (found.told[u] == one.told[0]).all()
+        assert (found.leakage[u] == one.leakage[0]).all()
 
 
 def test_prefixes_hold_the_first_changes_sorted():
     ensemble, X, _, _ = make_case(3)
-    rules = make_rules(POLICIES["modify_exist"], X.shape[1])
-    found = find_sequences(ensemble, X, rules, 4)
+    rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
+    found = find_changes(ensemble, X, rules, 4)
     edits = found.prefixes()
     for u, size in enumerate(np.diff(X.indptr)):
-        assert found.found[u] == min(4, size)
+        assert found.lengths[u] == min(4, size)
         for k in range(5):
             items, values = edits.of(u, k)
             assert edits.success[u, k] == (k <= size)

@@ -12,7 +12,7 @@ from attriguard.classifiers.linear import LinearClassifier
 from attriguard.kernels.reference import Rules as PlainRules
 from attriguard.kernels.reference import greedy_search
 from attriguard.noise import candidates
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
 
@@ -78,7 +78,7 @@ def assert_same(search, X, classifier, rules, kappa=0.0, locked=None):
 )
 def test_kernel_equals_its_twin(seed, search, policy, step, levels, kappa, maxiter, ties, m):
     X, classifier, _ = make_case(seed, m=m, ties=ties)
-    rules = make_rules(POLICIES[policy], X.shape[1], step=step, levels=levels, maxiter=maxiter)
+    rules = make_constraints(POLICIES[policy], X.shape[1], step=step, levels=levels, maxiter=maxiter)
     assert_same(search, X, classifier, rules, kappa)
 
 
@@ -93,7 +93,7 @@ def test_kernel_equals_its_twin_with_locked_items_and_additions(seed, search, po
     X, classifier, rng = make_case(seed)
     n_items = X.shape[1]
     additions = rng.integers(0, 6, size=n_items) / 5 if jump else None
-    rules = make_rules(
+    rules = make_constraints(
         POLICIES[policy],
         n_items,
         step=step,
@@ -109,7 +109,7 @@ def test_kernel_equals_its_twin_with_locked_items_and_additions(seed, search, po
 @pytest.mark.parametrize("search", [Panda, Margin])
 def test_short_candidate_lists_change_nothing(monkeypatch, search, length):
     X, classifier, _ = make_case(7, n_users=6, n_items=40, ties=True)
-    rules = make_rules(POLICIES["modify_add"], X.shape[1])
+    rules = make_constraints(POLICIES["modify_add"], X.shape[1])
     full = search().find(classifier, X, rules)
     monkeypatch.setattr(candidates, "MARGIN_LIST", length)
     monkeypatch.setattr(candidates, "MOST_ENTRIES", max(1, length) * classifier.m**2)
@@ -120,7 +120,7 @@ def test_short_candidate_lists_change_nothing(monkeypatch, search, length):
 
 def test_a_user_alone_a_batch_and_any_number_of_threads_agree(monkeypatch):
     X, classifier, _ = make_case(11, n_users=700, n_items=60, m=5, density=0.15)
-    rules = make_rules(POLICIES["modify_add"], X.shape[1])
+    rules = make_constraints(POLICIES["modify_add"], X.shape[1])
     results = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("ATTRIGUARD_THREADS", threads)
@@ -140,7 +140,7 @@ def test_buffers_grow_where_one_user_needs_more_than_expected():
     n_items = 3000
     W = np.vstack([np.zeros(n_items), np.full(n_items, 1.0)])
     classifier = LinearClassifier(W, np.array([n_items - 0.5, 0.0]))
-    rules = make_rules(POLICIES["add_new"], n_items)
+    rules = make_constraints(POLICIES["add_new"], n_items)
     edits = Panda().find(classifier, csr_array((3, n_items), dtype=np.float32), rules)
     assert edits.cost[:, 1].tolist() == [n_items] * 3
     assert edits.of(2, 1)[0].tolist() == list(range(n_items))

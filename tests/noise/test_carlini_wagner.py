@@ -7,15 +7,15 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
+from attriguard.classifiers.hidden_layer import NetworkOutputs
 from attriguard.classifiers.linear import LinearClassifier
 from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
-from attriguard.noise.base import make_rules
 from attriguard.noise.carlini_wagner import CarliniWagner
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Panda
-from attriguard.noise.jacobian import NetworkOutputs
 from attriguard.noise.policy import POLICIES
 
 
@@ -23,8 +23,8 @@ def find(W, x, *, b=None, confidence=0.0, search=None, locked=None, **options):
     W = np.asarray(W, dtype=float)
     X = csr_array(np.atleast_2d(np.asarray(x, dtype=np.float32)))
     classifier = LinearClassifier(W, np.zeros(len(W)) if b is None else b)
-    rules = make_rules(POLICIES["modify_add"], X.shape[1], **options)
-    return (search or CarliniWagner(lead=0.01)).find(classifier, X, rules, confidence=confidence, locked=locked)
+    constraints = make_constraints(POLICIES["modify_add"], X.shape[1], **options)
+    return (search or CarliniWagner(lead=0.01)).find(classifier, X, constraints, confidence=confidence, locked=locked)
 
 
 def edits_of(edits, value, user=0):
@@ -75,8 +75,8 @@ def small_case(seed=0, n_users=6, n_items=40, m=3):
 
 def test_it_comes_close_to_the_smallest_noise_there_is():
     W, b, X = small_case()
-    classifier, rules = LinearClassifier(W, b), make_rules(POLICIES["modify_add"], X.shape[1])
-    cw, exact = CarliniWagner(lead=0.01).find(classifier, X, rules), Exact().find(classifier, X, rules)
+    classifier, constraints = LinearClassifier(W, b), make_constraints(POLICIES["modify_add"], X.shape[1])
+    cw, exact = CarliniWagner(lead=0.01).find(classifier, X, constraints), Exact().find(classifier, X, constraints)
     assert cw.success.all()
     assert (cw.cost >= exact.bound).all()
     assert cw.cost.mean() <= 1.1 * exact.cost.mean()
@@ -84,8 +84,8 @@ def test_it_comes_close_to_the_smallest_noise_there_is():
 
 def test_a_larger_lead_survives_rounding():
     W, b, X = small_case(1, n_users=20)
-    classifier, rules = LinearClassifier(W, b), make_rules(POLICIES["modify_add"], X.shape[1], levels=5)
-    success = [CarliniWagner(lead=lead).find(classifier, X, rules).success.mean() for lead in (0.01, 0.5)]
+    classifier, constraints = LinearClassifier(W, b), make_constraints(POLICIES["modify_add"], X.shape[1], levels=5)
+    success = [CarliniWagner(lead=lead).find(classifier, X, constraints).success.mean() for lead in (0.01, 0.5)]
     assert success[0] < 0.9 < success[1]
 
 
@@ -94,16 +94,16 @@ def test_networks_and_modules():
     W1, b1, W2, b2 = rng.normal(size=(30, 12)), rng.normal(size=12), rng.normal(size=(12, 3)), rng.normal(size=3)
     _, _, X = small_case(3, n_items=30)
     network = NetworkClassifier.from_weights(W1, b1, W2, b2)
-    rules = make_rules(POLICIES["modify_add"], 30, levels=5)
-    edits, panda = CarliniWagner().find(network, X, rules), Panda().find(network, X, rules)
+    constraints = make_constraints(POLICIES["modify_add"], 30, levels=5)
+    edits, panda = CarliniWagner().find(network, X, constraints), Panda().find(network, X, constraints)
     assert edits.success.mean() > 0.9
     both = edits.success & panda.success
     assert edits.cost[both].mean() <= panda.cost[both].mean() + 1
     layers = torch.nn.Linear(30, 12), torch.nn.Linear(12, 3)
     for layer, weight, bias in zip(layers, (W1, W2), (b1, b2), strict=True):
         layer.weight.data, layer.bias.data = torch.from_numpy(weight.T.copy()), torch.from_numpy(bias.copy())
-    module = ModuleClassifier(torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1]), 3)
-    again = CarliniWagner().find(module, X, rules)
+    module = ModuleClassifier(torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1]), 3, 30)
+    again = CarliniWagner().find(module, X, constraints)
     assert (again.success == edits.success).mean() > 0.9
     assert again.cost.mean() == pytest.approx(edits.cost.mean(), abs=0.2)
 
@@ -117,9 +117,9 @@ def test_pairs_done_together_do_not_disturb_each_other(kind):
     else:
         W1, b1, W2 = rng.normal(size=(40, 16)), rng.normal(size=16), rng.normal(size=(16, 3))
         classifier = NetworkClassifier.from_weights(W1, b1, W2, np.zeros(3))
-    rules = make_rules(POLICIES["modify_add"], 40, levels=5)
-    together = CarliniWagner().find(classifier, X, rules)
-    alone = [CarliniWagner().find(classifier, X[[u]], rules) for u in range(X.shape[0])]
+    constraints = make_constraints(POLICIES["modify_add"], 40, levels=5)
+    together = CarliniWagner().find(classifier, X, constraints)
+    alone = [CarliniWagner().find(classifier, X[[u]], constraints) for u in range(X.shape[0])]
     assert together.success.mean() > 0.8
     for u, edits in enumerate(alone):
         assert np.array_equal(edits.success[0], together.success[u])
@@ -136,7 +136,9 @@ def test_a_network_takes_all_values_of_a_step_together(monkeypatch):
     for m in (3, 12):
         weights = rng.normal(size=(30, 12)), rng.normal(size=12), rng.normal(size=(12, m)), rng.normal(size=m)
         rows.clear()
-        CarliniWagner(steps=5).find(NetworkClassifier.from_weights(*weights), X, make_rules(POLICIES["modify_add"], 30))
+        CarliniWagner(steps=5).find(
+            NetworkClassifier.from_weights(*weights), X, make_constraints(POLICIES["modify_add"], 30)
+        )
         assert rows[1] == 2 * (m - 1)  # all but the two that are inferred already
 
 

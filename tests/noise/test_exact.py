@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from attriguard.classifiers.linear import LinearClassifier
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
@@ -46,8 +46,10 @@ def test_exact_equals_brute_force(policy, kappa, levels, asked):
         W, b = rng.normal(size=(3, 5)), rng.normal(size=3)
         x = rng.choice(grid, size=5) * (rng.random(5) < 0.6)
         additions = rng.choice(grid, size=5) if asked else None
-        rules = make_rules(POLICIES[policy], 5, levels=levels, additions=additions)
-        edits = Exact().find(LinearClassifier(W, b), csr_array(x.astype(np.float32)[None]), rules, confidence=kappa)
+        constraints = make_constraints(POLICIES[policy], 5, levels=levels, additions=additions)
+        edits = Exact().find(
+            LinearClassifier(W, b), csr_array(x.astype(np.float32)[None]), constraints, confidence=kappa
+        )
         for i in range(3):
             smallest = brute_force(x, W, b, i, POLICIES[policy], kappa, grid, additions)
             extended = smallest is None
@@ -67,11 +69,11 @@ def test_no_greedy_search_finds_less_and_exact_noise_does_its_work():
     W = rng.normal(size=(5, 200)) * (rng.random((5, 200)) < 0.3)
     x = rng.integers(0, 6, size=(6, 200)) / 5 * (rng.random((6, 200)) < 0.1)
     X, classifier = csr_array(x.astype(np.float32)), LinearClassifier(W, rng.normal(size=5))
-    rules = make_rules(POLICIES["modify_add"], 200, levels=5)
-    exact = Exact(time_limit=20).find(classifier, X, rules)
+    constraints = make_constraints(POLICIES["modify_add"], 200, levels=5)
+    exact = Exact(time_limit=20).find(classifier, X, constraints)
     assert exact.success.all()
     for search in (Panda(), Margin()):
-        assert (exact.cost <= search.find(classifier, X, rules).cost).all()
+        assert (exact.cost <= search.find(classifier, X, constraints).cost).all()
     assert (exact.bound <= exact.cost).all()
     for i in range(5):
         noisy = exact.apply(X, np.full(6, i))
@@ -82,10 +84,12 @@ def test_no_greedy_search_finds_less_and_exact_noise_does_its_work():
 def test_locked_items_and_additions_bind_the_exact_search_too():
     W = np.array([[2.0, 0, 0, 0], [0, 9, 4, 4]])
     X = csr_array(np.array([[1, 0, 0, 0]], dtype=np.float32))
-    rules = make_rules(POLICIES["add_new"], 4, levels=5, locked=np.array([1]), additions=np.array([0, 1, 0.4, 0.2]))
-    edits = Exact().find(LinearClassifier(W, np.zeros(2)), X, rules)
+    constraints = make_constraints(
+        POLICIES["add_new"], 4, levels=5, locked=np.array([1]), additions=np.array([0, 1, 0.4, 0.2])
+    )
+    edits = Exact().find(LinearClassifier(W, np.zeros(2)), X, constraints)
     items, values = edits.of(0, 1)
     assert items.tolist() == [2, 3]
     np.testing.assert_allclose(values, [0.4, 0.2])
     locked = csr_array(np.array([[1, 0, 1, 0]], dtype=np.float32))
-    assert not Exact().find(LinearClassifier(W, np.zeros(2)), X, rules, locked=locked).success[0, 1]
+    assert not Exact().find(LinearClassifier(W, np.zeros(2)), X, constraints, locked=locked).success[0, 1]

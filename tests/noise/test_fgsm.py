@@ -1,4 +1,4 @@
-"""FGSM, and what it shares with JSMA and CW: rules, rounding, and the check after it."""
+"""FGSM, and what it shares with JSMA and CW: constraints, rounding, and the check after it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from attriguard.classifiers.linear import LinearClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
 from attriguard.noise import evasion, fgsm
-from attriguard.noise.base import make_rules
 from attriguard.noise.carlini_wagner import CarliniWagner
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.fgsm import FGSM
 from attriguard.noise.greedy import Panda
 from attriguard.noise.jsma import JSMA
@@ -24,15 +24,15 @@ from attriguard.noise.registry import get_search
 QUICK = CarliniWagner(steps=12, searches=2, learning_rate=0.5)
 
 
-def rules(n_items, policy="modify_add", **options):
-    return make_rules(POLICIES[policy], n_items, **options)
+def constraints(n_items, policy="modify_add", **options):
+    return make_constraints(POLICIES[policy], n_items, **options)
 
 
 def find(search, W, x, *, b=None, confidence=0.0, locked=None, **options):
     W = np.asarray(W, dtype=float)
     X = csr_array(np.atleast_2d(np.asarray(x, dtype=np.float32)))
     classifier = LinearClassifier(W, np.zeros(len(W)) if b is None else b)
-    return search.find(classifier, X, rules(X.shape[1], **options), confidence=confidence, locked=locked)
+    return search.find(classifier, X, constraints(X.shape[1], **options), confidence=confidence, locked=locked)
 
 
 def edits_of(edits, value, user=0):
@@ -66,10 +66,17 @@ def test_a_smaller_epsilon_is_rounded_to_the_grid_and_checked_again():
     assert find(FGSM(epsilon=0.09), W, [0.2, 0, 0]).success[0, 1]
 
 
+def log_p_slopes(network, X):
+    """(n, m, items): ∂log p_i/∂x_j, written out."""
+    w, p = network.weights, network.predict_proba(X)
+    outputs = np.stack([(w.W1 @ (w.W2 * on[:, None])).T for on in network.pre_activations(X) > 0])
+    return outputs - np.einsum("uv,uvj->uj", p, outputs)[:, None]
+
+
 def test_on_a_network_it_follows_the_logarithm_of_the_probability():
     X, network, _ = random_case(3, kind="network")
-    edits = FGSM().find(network, X, rules(X.shape[1]))
-    slopes = network.gradient(X)
+    edits = FGSM().find(network, X, constraints(X.shape[1]))
+    slopes = log_p_slopes(network, X)
     for u in range(X.shape[0]):
         for i in np.flatnonzero(edits.success[u]):
             if infer(network, X[[u]])[0] != i:
@@ -91,7 +98,7 @@ def test_success_is_what_the_classifier_says_of_the_released_rows(seed, search, 
     X, classifier, rng = random_case(seed, kind=kind)
     pattern = csr_array((rng.random(X.shape) < 0.3 * lock).astype(np.float32))
     columns = np.array([1, 2]) if lock else None
-    made = rules(X.shape[1], levels=levels, locked=columns)
+    made = constraints(X.shape[1], levels=levels, locked=columns)
     edits = search.find(classifier, X, made, confidence=kappa, locked=pattern)
     touched = set()
     for i in range(classifier.m):
@@ -114,12 +121,14 @@ def test_success_is_what_the_classifier_says_of_the_released_rows(seed, search, 
 @pytest.mark.parametrize("kind", ["linear", "network"])
 def test_blocks_of_users_make_no_difference_and_nobody_is_no_trouble(search, kind, monkeypatch):
     X, classifier, _ = random_case(8, kind=kind, n_users=7)
-    made, seen = rules(X.shape[1], levels=5), []
+    made, seen = constraints(X.shape[1], levels=5), []
     whole = search.find(classifier, X, made)
     monkeypatch.setattr(evasion, "BLOCK_ENTRIES", 50)
     monkeypatch.setenv("ATTRIGUARD_THREADS", "3")
-    parts = search.find(classifier, X, made, progress=lambda what, users: seen.append(users))
-    assert sum(seen) == 7
+    parts = search.find(classifier, X, made, progress=lambda what, share: seen.append(share))
+    assert seen == sorted(seen)
+    assert len(seen) > 1
+    assert seen[-1] == 1.0
     for name in ("indptr", "items", "values", "cost", "success", "extended"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
     assert search.find(classifier, X[:0], made).success.shape == (0, classifier.m)
@@ -145,10 +154,10 @@ def test_step_and_maxiter_mean_nothing_to_them(search):
 
 def test_other_classifiers_and_bad_options_are_refused():
     class Odd:
-        is_linear, is_differentiable, m = False, False, 2
+        is_linear, m = False, 2
 
     with pytest.raises(ParameterError, match="Odd"):
-        FGSM().find(Odd(), csr_array((1, 2), dtype=np.float32), rules(2))
+        FGSM().find(Odd(), csr_array((1, 2), dtype=np.float32), constraints(2))
     for epsilon in (0, -1, 1.5, np.nan, "much"):
         with pytest.raises(ParameterError, match="epsilon"):
             FGSM(epsilon)
@@ -159,12 +168,12 @@ def test_noise_that_does_not_fit_is_refused_after_the_first_users(monkeypatch):
     monkeypatch.setattr(evasion, "BLOCK_ENTRIES", 1)
     monkeypatch.setattr(fgsm, "available_bytes", lambda: 10)
     with pytest.raises(ParameterError, match=r"other 8 users needs about .* fewer users"):
-        FGSM().find(classifier, X, rules(X.shape[1]))
+        FGSM().find(classifier, X, constraints(X.shape[1]))
 
 
 def test_the_order_of_the_papers_figure(small_twin, small_guard):
     _, test = small_twin.split()
-    made = rules(test.n_items, levels=small_twin.scale.levels)
+    made = constraints(test.n_items, levels=small_twin.scale.levels)
     found = {s.name: s.find(small_guard.classifier_, test.X, made) for s in (Panda(), JSMA(), FGSM())}
     assert all(edits.success.all() for edits in found.values())
     panda, jsma, fgsm_ = (found[name].cost.mean() for name in ("panda", "jsma", "fgsm"))

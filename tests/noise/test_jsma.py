@@ -14,20 +14,20 @@ from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
 from attriguard.noise import saliency
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.jsma import JSMA
 from attriguard.noise.policy import POLICIES
 
 
-def rules(n_items, **options):
-    return make_rules(POLICIES["modify_add"], n_items, **options)
+def constraints(n_items, **options):
+    return make_constraints(POLICIES["modify_add"], n_items, **options)
 
 
 def find(search, W, x, *, b=None, confidence=0.0, **options):
     W = np.asarray(W, dtype=float)
     X = csr_array(np.atleast_2d(np.asarray(x, dtype=np.float32)))
     classifier = LinearClassifier(W, np.zeros(len(W)) if b is None else b)
-    return search.find(classifier, X, rules(X.shape[1], **options), confidence=confidence)
+    return search.find(classifier, X, constraints(X.shape[1], **options), confidence=confidence)
 
 
 def edits_of(edits, value, user=0):
@@ -166,7 +166,7 @@ def test_on_a_linear_classifier_it_is_the_published_attack(seed, pairs, decrease
         return W if of == "outputs" else p[:, None] * (W - p @ W)
 
     X, search = csr_array(x), JSMA(pairs=pairs, decrease=decrease, of=of)
-    edits = search.find(LinearClassifier(W, b), X, rules(12, step=step, maxiter=maxiter))
+    edits = search.find(LinearClassifier(W, b), X, constraints(12, step=step, maxiter=maxiter))
     limit = 10**9 if maxiter is None else maxiter + 1
     assert_same_noise(
         edits,
@@ -194,14 +194,14 @@ def test_networks_and_modules_and_the_published_attack_agree(seed, pairs, of):
 
     X, search = csr_array(x), JSMA(pairs=pairs, of=of)
     network = NetworkClassifier.from_weights(W1, b1, W2, b2)
-    edits = search.find(network, X, rules(10))
+    edits = search.find(network, X, constraints(10))
     assert_same_noise(edits, lambda x, i: plain_jsma(jacobian, decide, x, i, pairs=pairs), X)
     if of != "auto":  # a module's outputs are its decision functions
         layers = torch.nn.Linear(10, 16), torch.nn.Linear(16, 3)
         for layer, weight, bias in zip(layers, (W1, W2), (b1, b2), strict=True):
             layer.weight.data, layer.bias.data = torch.from_numpy(weight.T.copy()), torch.from_numpy(bias.copy())
-        module = ModuleClassifier(torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1]), 3)
-        again = search.find(module, X, rules(10))
+        module = ModuleClassifier(torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1]), 3, 10)
+        again = search.find(module, X, constraints(10))
         assert np.array_equal(again.items, edits.items)
         assert np.array_equal(again.success, edits.success)
 
@@ -224,6 +224,6 @@ def test_it_needs_no_more_noise_than_the_adversarial_robustness_toolbox(small_tw
     model = LogisticRegression(C=0.5, max_iter=1000).fit(train.X, train.y)
     X = test.X[:15]
     theirs = _art(model, X.toarray(), small_twin.m)
-    ours = JSMA().find(as_linear(model, m=small_twin.m), X, rules(test.n_items))
+    ours = JSMA().find(as_linear(model, m=small_twin.m), X, constraints(test.n_items))
     assert ours.success.all()
     assert ours.cost.mean() <= theirs["mean_l0"]

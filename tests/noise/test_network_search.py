@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from attriguard.classifiers import hidden_layer
 from attriguard.classifiers.base import infer
 from attriguard.classifiers.module import ModuleClassifier
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.errors import ParameterError
 from attriguard.kernels import reference
-from attriguard.noise import hidden_layer
-from attriguard.noise.base import NO_LIMIT, make_rules
+from attriguard.noise.constraints import NO_LIMIT, make_constraints
 from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.pairs import MOST_STEPS
@@ -43,7 +43,7 @@ def as_module(network):
     return torch.nn.Sequential(first, torch.nn.ReLU(), second, torch.nn.LogSoftmax(dim=1))
 
 
-def plain_search(module, x, i, fixed, rules):
+def plain_search(module, x, i, fixed, constraints):
     """The reference: everything by autograd, one pair at a time."""
 
     def decide(now):
@@ -56,25 +56,25 @@ def plain_search(module, x, i, fixed, rules):
         (out[i] - out[k] if k >= 0 else out[i]).backward()
         return leaf.grad.numpy()
 
-    return reference.attempts(rules, lambda attempt: reference.run_on(x, decide, slope, i, fixed, attempt))
+    return reference.attempts(constraints, lambda attempt: reference.run_on(x, decide, slope, i, fixed, attempt))
 
 
-def assert_same(search, X, classifier, module, rules, kappa=0.0, locked=None):
-    edits = search.find(classifier, X, rules, confidence=kappa, locked=locked)
+def assert_same(search, X, classifier, module, constraints, kappa=0.0, locked=None):
+    edits = search.find(classifier, X, constraints, confidence=kappa, locked=locked)
     plain = reference.Rules(
-        modify=rules.policy.modify,
-        add=rules.policy.add,
+        modify=constraints.policy.modify,
+        add=constraints.policy.add,
         margin=search.on_margin,
-        extend=rules.extend,
-        step=rules.step,
-        levels=rules.levels,
+        extend=constraints.extend,
+        step=constraints.step,
+        levels=constraints.levels,
         kappa=kappa,
-        max_steps=MOST_STEPS if rules.max_steps == NO_LIMIT else rules.max_steps,
-        upper=rules.upper,
-        jump=rules.jump,
+        max_steps=MOST_STEPS if constraints.max_steps == NO_LIMIT else constraints.max_steps,
+        upper=constraints.upper,
+        jump=constraints.jump,
     )
     for u, x in enumerate(X.toarray()):
-        fixed = (rules.upper < 0) | (locked.toarray()[u] > 0 if locked is not None else False)
+        fixed = (constraints.upper < 0) | (locked.toarray()[u] > 0 if locked is not None else False)
         for i in range(classifier.m):
             expected, extended = plain_search(module, x, i, fixed, plain)
             items, values = edits.of(u, i)
@@ -101,9 +101,9 @@ def assert_same(search, X, classifier, module, rules, kappa=0.0, locked=None):
 def test_both_paths_equal_the_plain_search(seed, search, policy, step, levels, kappa, maxiter, m, hidden):
     X, network, _ = make_case(seed, m=m, hidden=hidden)
     module = as_module(network)
-    rules = make_rules(POLICIES[policy], X.shape[1], step=step, levels=levels, maxiter=maxiter)
-    assert_same(search, X, network, module, rules, kappa)
-    assert_same(search, X, ModuleClassifier(module, m), module, rules, kappa)
+    constraints = make_constraints(POLICIES[policy], X.shape[1], step=step, levels=levels, maxiter=maxiter)
+    assert_same(search, X, network, module, constraints, kappa)
+    assert_same(search, X, ModuleClassifier(module, m, X.shape[1]), module, constraints, kappa)
 
 
 @settings(max_examples=25)
@@ -117,7 +117,7 @@ def test_both_paths_equal_the_plain_search(seed, search, policy, step, levels, k
 def test_both_paths_equal_the_plain_search_with_locked_items_and_additions(seed, search, policy, jump, step):
     X, network, rng = make_case(seed)
     module, n_items = as_module(network), X.shape[1]
-    rules = make_rules(
+    constraints = make_constraints(
         POLICIES[policy],
         n_items,
         step=step,
@@ -126,15 +126,15 @@ def test_both_paths_equal_the_plain_search_with_locked_items_and_additions(seed,
         additions=rng.integers(0, 6, size=n_items) / 5 if jump else None,
     )
     locked = csr_array((rng.random(X.shape) < 0.2).astype(np.float32))
-    assert_same(search, X, network, module, rules, locked=locked)
-    assert_same(search, X, ModuleClassifier(module, network.m), module, rules, locked=locked)
+    assert_same(search, X, network, module, constraints, locked=locked)
+    assert_same(search, X, ModuleClassifier(module, network.m, n_items), module, constraints, locked=locked)
 
 
 @pytest.mark.parametrize("search", [Panda, Margin])
 def test_in_single_precision_every_success_is_one(search):
     X, network, _ = make_case(5, n_users=12, n_items=60, m=5, hidden=300, dtype=np.float32)
     assert network.weights.W1.dtype == np.float32
-    edits = search().find(network, X, make_rules(POLICIES["modify_add"], X.shape[1]))
+    edits = search().find(network, X, make_constraints(POLICIES["modify_add"], X.shape[1]))
     assert edits.success.mean() > 0.9
     for i in range(network.m):
         reached = edits.success[:, i]
@@ -143,36 +143,36 @@ def test_in_single_precision_every_success_is_one(search):
 
 def test_a_user_alone_small_batches_and_threads_agree(monkeypatch):
     X, network, _ = make_case(3, n_users=20, n_items=50, m=4, hidden=120)
-    rules = make_rules(POLICIES["modify_add"], X.shape[1])
-    whole = Margin().find(network, X, rules)
+    constraints = make_constraints(POLICIES["modify_add"], X.shape[1])
+    whole = Margin().find(network, X, constraints)
     monkeypatch.setattr(hidden_layer, "BATCH_BYTES", 1)
     monkeypatch.setenv("ATTRIGUARD_THREADS", "3")
-    one_by_one = Margin().find(network, X, rules)
+    one_by_one = Margin().find(network, X, constraints)
     assert whole.items.tolist() == one_by_one.items.tolist()
     assert whole.indptr.tolist() == one_by_one.indptr.tolist()
-    alone = Margin().find(network, X[[7]], rules)
+    alone = Margin().find(network, X[[7]], constraints)
     assert alone.of(0, 2)[0].tolist() == whole.of(7, 2)[0].tolist()
 
 
 def test_progress_counts_users_and_no_users_are_no_trouble():
     X, network, _ = make_case(1, n_users=9)
-    rules, seen = make_rules(POLICIES["modify_add"], X.shape[1]), []
-    Panda().find(network, X, rules, progress=lambda what, users: seen.append(users))
-    assert sum(seen) == 9
-    nobody = Panda().find(network, X[:0], rules)
+    constraints, seen = make_constraints(POLICIES["modify_add"], X.shape[1]), []
+    Panda().find(network, X, constraints, progress=lambda what, share: seen.append(share))
+    assert seen[-1] == 1.0
+    nobody = Panda().find(network, X[:0], constraints)
     assert nobody.success.shape == (0, network.m)
 
 
 def test_the_exact_search_asks_for_a_linear_classifier():
     X, network, _ = make_case(1)
     with pytest.raises(ParameterError, match="linear"):
-        Exact().find(network, X, make_rules(POLICIES["modify_add"], X.shape[1]))
+        Exact().find(network, X, make_constraints(POLICIES["modify_add"], X.shape[1]))
 
 
 def test_a_search_out_of_reach_ends():
     # Value 1 never leads, though every entry raises it: C_0 rises with it.
     network = NetworkClassifier.from_weights(np.ones((500, 2)), np.zeros(2), np.ones((2, 2)), np.array([1.0, 0.0]))
     X = csr_array(np.ones((1, 500), dtype=np.float32) * np.float32(0.2))
-    edits = Panda().find(network, X, make_rules(POLICIES["modify_add"], 500))
+    edits = Panda().find(network, X, make_constraints(POLICIES["modify_add"], 500))
     assert edits.success[0].tolist() == [True, False]
     assert edits.of(0, 1)[0].size == 0

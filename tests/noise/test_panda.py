@@ -8,19 +8,19 @@ from scipy.sparse import csr_array
 
 from attriguard.classifiers.linear import LinearClassifier
 from attriguard.errors import DataError, ParameterError
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
 
 
-def find(W, x, *, b=None, search=None, policy="modify_add", confidence=0.0, cost="l0", locked=None, **rules):
+def find(W, x, *, b=None, search=None, policy="modify_add", confidence=0.0, cost="l0", locked=None, **constraints):
     W = np.asarray(W, dtype=float)
     classifier = LinearClassifier(W, np.zeros(len(W)) if b is None else b)
     X = csr_array(np.atleast_2d(np.asarray(x, dtype=np.float32)))
     return (search or Panda()).find(
         classifier,
         X,
-        make_rules(POLICIES[policy], X.shape[1], **rules),
+        make_constraints(POLICIES[policy], X.shape[1], **constraints),
         confidence=confidence,
         cost=cost,
         locked=locked,
@@ -115,8 +115,8 @@ def test_locked_items_stay_and_the_extension_respects_them():
 
 def find_locked(W, x, columns):
     classifier = LinearClassifier(W, np.zeros(2))
-    rules = make_rules(POLICIES["modify_add"], 3, locked=columns)
-    return Panda().find(classifier, csr_array(np.array([x], dtype=np.float32)), rules)
+    constraints = make_constraints(POLICIES["modify_add"], 3, locked=columns)
+    return Panda().find(classifier, csr_array(np.array([x], dtype=np.float32)), constraints)
 
 
 def test_additions_use_the_items_and_the_ratings_asked_for():

@@ -11,7 +11,9 @@ from scipy.sparse import csr_array, issparse
 
 from attriguard._checks import check_rng
 from attriguard._progress import Progress
-from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier, Weights
+from attriguard.classifiers.maths import softmax as softmax
+from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier
+from attriguard.classifiers.weights import Weights, first_weights
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import batch_forward, batch_update
 from attriguard.kernels.rows import rows_of
@@ -41,7 +43,7 @@ def train_soft(
     weights before it and its number.
     """
     chance = check_rng(network.random_state)
-    weights = _first(chance, X.shape[1], network.hidden, truth.shape[1], start_scale)
+    weights = first_weights(chance, X.shape[1], network.hidden, truth.shape[1], start_scale)
     step = _sparse_step if issparse(X) else _dense_step
     size = network.batch_size
     for epoch in range(1, network.epochs + 1):
@@ -58,21 +60,6 @@ def train_soft(
                 f"the loss became infinite or NaN in epoch {epoch}; try a learning_rate below {network.learning_rate:g}"
             )
     return NetworkClassifier.from_weights(**weights.parts)
-
-
-def _first(chance: np.random.Generator, inputs: int, hidden: int, m: int, scale: float) -> Weights:
-    """Uniform within ± 1/√inputs."""
-
-    def uniform(shape: tuple[int, ...], bound: float) -> NDArray[np.float32]:
-        part = chance.random(shape, dtype=np.float32)
-        part -= np.float32(0.5)
-        part *= np.float32(2.0 * bound)
-        return part
-
-    near, far = scale * inputs**-0.5, hidden**-0.5
-    return Weights(
-        uniform((inputs, hidden), near), uniform((hidden,), near), uniform((hidden, m), far), uniform((m,), far)
-    )
 
 
 def _sparse_step(
@@ -119,11 +106,6 @@ def _slope(output: NDArray[Any], truth: NDArray[Any], temperature: float) -> NDA
 def _over_units(hidden: int, work: Callable[[int, int], None]) -> None:
     for _ in over_users(hidden, work, smallest=UNITS_A_RANGE):
         pass
-
-
-def softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 def one_hot(codes: NDArray[np.int64], m: int) -> NDArray[np.float32]:

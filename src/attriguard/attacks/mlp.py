@@ -45,7 +45,7 @@ class SmallNetwork(Attack):
             weight_decay=self.weight_decay,
             dropout=self.dropout,
         )
-        self._weights = train_small(recipe, X, codes, chance=check_rng(self.random_state), report=self._report)
+        self._weights = train_small(recipe, X, codes, chance=check_rng(self.random_state), progress=self._report)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return small_proba(self._weights, X)

@@ -19,20 +19,20 @@ REMOVALS = 8
 def run(data: PublicData, *, users: int = 400, torch_users: int = 6, members: int = MEMBERS) -> list[Figure]:
     """Both with the same number of threads: all there are, or ``ATTRIGUARD_THREADS``."""
     from attriguard._checks import check_rng
-    from attriguard.noise.base import make_rules
+    from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
-    from attriguard.noise.removals import find_sequences
+    from attriguard.noise.removals import find_changes
 
     load_torch()
     train, test = data.split()
     known = train.take(train.disclosed)
     ensemble = fit_ensemble(known.X, known.y, members=members, chance=check_rng(0))
-    rules, X = make_rules(POLICIES["modify_exist"], data.n_items), test.X[:users]
-    found = find_sequences(ensemble, X, rules, REMOVALS)
-    ours = best_of(lambda: find_sequences(ensemble, X, rules, REMOVALS), 3) / X.shape[0]
+    rules, X = make_constraints(POLICIES["modify_exist"], data.n_items), test.X[:users]
+    found = find_changes(ensemble, X, rules, REMOVALS)
+    ours = best_of(lambda: find_changes(ensemble, X, rules, REMOVALS), 3) / X.shape[0]
     few = min(torch_users, X.shape[0])
     theirs, removed = _in_torch(ensemble, X[:few].toarray())
-    alike = [set(removed[u]) == set(found.items[u, : found.found[u]].tolist()) for u in range(few)]
+    alike = [set(removed[u]) == set(found.items[u, : found.lengths[u]].tolist()) for u in range(few)]
     details = {
         "members": members,
         "hidden": int(ensemble.ends[1]),

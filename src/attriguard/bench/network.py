@@ -135,13 +135,13 @@ def train_alone(file: str, hidden: int, epochs: int) -> dict[str, Any]:
 
 def search_against_autograd(data: PublicData, hidden: int, users: int, plain_users: int) -> Figure:
     """PANDA for all values of a user: ours on many users, plain autograd (one value, one step at a time) on few."""
-    from attriguard.noise.base import make_rules
+    from attriguard.noise.constraints import make_constraints
     from attriguard.noise.greedy import Panda
     from attriguard.noise.policy import POLICIES
 
     train, test = data.split()
     network = NetworkClassifier(hidden=hidden, epochs=SEARCH_EPOCHS, random_state=0).fit(train.X, train.y)
-    rules = make_rules(POLICIES["modify_add"], data.n_items, maxiter=20)
+    rules = make_constraints(POLICIES["modify_add"], data.n_items, maxiter=20)
     Panda().find(network, test.X[:1], rules)  # compiles, and makes the second copy of the first layer: once a model
     start = time.perf_counter()
     edits = Panda().find(network, test.X[:users], rules)

@@ -20,7 +20,7 @@ def run(data: PublicData, *, users: int = 40) -> list[Figure]:
     from sklearn.linear_model import LogisticRegression
 
     from attriguard.classifiers.linear import INVERSE_REGULARISATION, MAX_ITERATIONS, as_linear
-    from attriguard.noise.base import make_rules
+    from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
     from attriguard.noise.registry import get_search
 
@@ -35,7 +35,7 @@ def run(data: PublicData, *, users: int = 40) -> list[Figure]:
         def whole(search: Any = search) -> Any:
             # A model of its own every time, so that the sorting of its candidate lists is counted, too.
             classifier = as_linear(model, m=data.m)
-            return search.find(classifier, test.X, make_rules(POLICIES["modify_add"], data.n_items))
+            return search.find(classifier, test.X, make_constraints(POLICIES["modify_add"], data.n_items))
 
         edits = whole()
         ours = best_of(whole, 7) / test.n_users

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from attriguard.bench.measure import Figure
 from attriguard.data.public_data import PublicData
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 
 # The paper's success rates on LR-D, which each search is held to; margin is not among the paper's searches.
@@ -53,11 +54,11 @@ def sample(test: PublicData, users: int) -> csr_array:
     return test.X[np.linspace(0, test.n_users - 1, min(users, test.n_users)).astype(np.int64)]
 
 
-def rules_of(data: PublicData) -> Rules:
-    from attriguard.noise.base import make_rules
+def rules_of(data: PublicData) -> Constraints:
+    from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
 
-    return make_rules(POLICIES["modify_add"], data.n_items, levels=data.scale.levels if data.scale else 0)
+    return make_constraints(POLICIES["modify_add"], data.n_items, levels=data.scale.levels if data.scale else 0)
 
 
 def table(data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: int) -> list[Figure]:
@@ -86,7 +87,7 @@ def table(data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: 
     return figures
 
 
-def measure(search: NoiseSearch, classifier: Any, X: csr_array, rules: Rules) -> dict[str, float]:
+def measure(search: NoiseSearch, classifier: Any, X: csr_array, rules: Constraints) -> dict[str, float]:
     """Success, mean L0 of what was reached, and seconds a user, with nothing kept but the sums."""
     search.find(classifier, X[:1], rules)  # what is compiled or sorted once a model is not counted
     reached, pairs, noise, seconds = 0, 0, 0.0, 0.0

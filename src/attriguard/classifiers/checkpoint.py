@@ -1,4 +1,4 @@
-"""Where training stands after an epoch, in one safetensors file: whole or not there."""
+"""Where training stands after an epoch, in one safetensors file, which is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.classifiers.weights import PARTS, Weights
 from attriguard.data.files import check_file
 from attriguard.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from attriguard.classifiers.network import NetworkClassifier, Weights
+    from attriguard.classifiers.network import NetworkClassifier
 
-History = list[tuple[float, float | None]]  # of every epoch: the loss, and the accuracy on users held back
+# The loss of every epoch, and its accuracy on the users held back (None without validation).
+History = list[tuple[float, float | None]]
 
 HEADER = "attriguard-training"
 BEST = "best."
-# May differ between the run that wrote a checkpoint and the one that goes on.
+# Options that may differ between the run that wrote a checkpoint and the run that continues it.
 FREE = ("patience",)
 
 
@@ -45,7 +47,7 @@ class State:
 
 
 def fingerprint(options: NetworkClassifier, X: csr_array, codes: NDArray[np.int64]) -> str:
-    """Of the options and the data: a checkpoint of other ones is not gone on with."""
+    """A hash of the options and the data: training does not continue from a checkpoint with another one."""
     fixed = {name: value for name, value in sorted(options.get_params().items()) if name not in FREE}
     digest = hashlib.blake2b(json.dumps([fixed, X.shape], default=_plain).encode(), digest_size=16)
     for part in (X.indptr.astype(np.int64), X.indices, X.data, codes):
@@ -54,12 +56,12 @@ def fingerprint(options: NetworkClassifier, X: csr_array, codes: NDArray[np.int6
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers as such; a generator, which is another one in every process, as nothing."""
+    """NumPy's numbers as Python's; None for a generator, since every process has another one."""
     return value.item() if isinstance(value, np.generic) else None
 
 
 def write_tensors(tensors: dict[str, NDArray[Any]], path: Path, metadata: dict[str, str]) -> None:
-    """A safetensors file that takes its name only when it is whole, written without a second copy in memory."""
+    """Write a safetensors file beside ``path`` and rename it when it is whole; nothing is copied in memory."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
@@ -79,6 +81,7 @@ def write_tensors(tensors: dict[str, NDArray[Any]], path: Path, metadata: dict[s
 
 
 def write_checkpoint(path: Path, mark: str, state: State) -> None:
+    """Write the state after an epoch; ``mark`` is the `fingerprint` of options and data."""
     header = {"fingerprint": mark, "seed": state.seed, "history": state.history, "chance": state.chance}
     tensors = dict(state.weights.parts)
     if state.best is not None and not last_is_best(state.history):
@@ -112,7 +115,5 @@ def read_checkpoint(path: Path, mark: str) -> State | None:
 
 
 def _weights_of(opened: Any, prefix: str) -> Weights:
-    from attriguard.classifiers.network import Weights
-
     # Copies: training works on them in place, and what the file gives may be read-only.
-    return Weights(*(np.array(opened.get_tensor(prefix + name)) for name in ("W1", "b1", "W2", "b2")))
+    return Weights(*(np.array(opened.get_tensor(prefix + name)) for name in PARTS))

@@ -1,33 +1,35 @@
-"""Several small networks: the mean of what they say. The goal "conceal" looks for the ratings that it hangs on."""
+"""Several small networks whose posteriors are averaged. The goal "conceal" changes what this average depends on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_count
-from attriguard._progress import Progress
-from attriguard.classifiers.network import Weights
+from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.small import Recipe, small_proba, train_small
+from attriguard.classifiers.weights import Weights, tensor_of, weights_from
 from attriguard.errors import DataError, ParameterError
+from attriguard.progress import Progress, ProgressLike
 
-# Members of a guard's ensemble, unless asked for otherwise.
+# Members of a guard's ensemble by default.
 MEMBERS = 8
-# Batches an epoch, at least, as far as the smallest batch allows: few users make small batches, not few steps.
+# An epoch has at least this many batches, unless they would become smaller than the smallest batch. With few users
+# the batches get smaller, and the number of steps stays.
 BATCHES = 28
 SMALLEST_BATCH = 32
-# Up to this share of a user's ratings is left out, anew in every epoch: members are asked about rows that lack some.
+# In every epoch each user's row lacks up to this share of its ratings, since Phase I asks about rows that lack some.
 MOST_LEFT_OUT = 0.8
 
 
-class Ensemble:
+class Ensemble(Classifier):
     """C_i is the logarithm of the members' mean posterior of value i."""
 
-    is_linear = False
-    is_differentiable = False
+    kind: ClassVar[str] = "ensemble"
 
     def __init__(self, members: Sequence[Weights], prior: ArrayLike) -> None:
         self.members = tuple(members)
@@ -36,23 +38,25 @@ class Ensemble:
             raise ParameterError("an ensemble needs at least one member")
         if len({(w.W1.shape[0], w.b2.size) for w in self.members}) > 1:
             raise ParameterError("the members of an ensemble must know the same items and values")
-        if self.prior.shape != self.members[0].b2.shape or not (self.prior > 0).all():
+        if self.prior.shape != self.members[0].b2.shape or not ((self.prior > 0) & np.isfinite(self.prior)).all():
             raise ParameterError("the prior of an ensemble must be positive, one number a value")
-        if not all(np.isfinite(part.sum(dtype=np.float64)) for w in self.members for part in w.parts.values()):
+        if not all(w.finite for w in self.members):
             raise DataError("the ensemble's weights are not finite; did its training converge?")
-        # Side by side, as the kernel takes them: unit h belongs to the member between whose ends it lies.
+        # The members side by side, as the kernel takes them: ends[k] to ends[k + 1] are the units of member k.
         self.ends = np.cumsum([0, *(w.b1.size for w in self.members)], dtype=np.int64)
         self.W1 = np.ascontiguousarray(np.hstack([w.W1 for w in self.members]), dtype=np.float32)
         self.b1 = np.concatenate([w.b1 for w in self.members]).astype(np.float32)
-        self.outputs = np.ascontiguousarray(np.vstack([w.W2 for w in self.members]).T, dtype=np.float32)
+        self.W2_rows = np.ascontiguousarray(np.vstack([w.W2 for w in self.members]).T, dtype=np.float32)
         self.b2 = np.vstack([w.b2 for w in self.members]).astype(np.float32)
 
     @property
     def m(self) -> int:
+        """The number of values, the same for all members."""
         return int(self.b2.shape[1])
 
     @property
     def n_items(self) -> int:
+        """The number of items, the same for all members."""
         return int(self.W1.shape[0])
 
     def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
@@ -63,10 +67,19 @@ class Ensemble:
         return total / len(self.members)
 
     def decision_function(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): the logarithms of the mean posteriors."""
         return np.asarray(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
-    def gradient(self, X: csr_array) -> NDArray[np.float64]:
-        raise ParameterError("an ensemble is looked at by removing ratings, it has no gradient here")
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """The prior ("prior") and the weights of the members ("member0.W1", "member0.b1", …)."""
+        parts = {f"member{k}.{name}": part for k, w in enumerate(self.members) for name, part in w.parts.items()}
+        return parts | {"prior": self.prior}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
+        """The ensemble of a guard file; members are counted by their names, shapes and finiteness are checked."""
+        count = len({name.partition(".")[0] for name in tensors if name.startswith("member")})
+        return cls([weights_from(tensors, f"member{k}.") for k in range(count)], tensor_of(tensors, "prior"))
 
 
 def fit_ensemble(
@@ -75,21 +88,21 @@ def fit_ensemble(
     *,
     members: int,
     chance: np.random.Generator,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> Ensemble:
-    """Learn from codes 0 … m - 1, each of which occurs; the members differ by chance alone."""
+    """Learn from codes 0 … m - 1, each of which occurs; the members differ by their random draws alone."""
     number = check_count(members, name="members")
     size = int(np.clip(X.shape[0] // BATCHES, SMALLEST_BATCH, Recipe().batch_size))
-    weights = []
-    for k in range(number):
-        if progress is not None:
-            progress(f"member {k + 1} of {number} learns", 0)
-        weights.append(train_small(Recipe(batch_size=size), X, codes, chance=chance, refresh=thinned))
+    members_in_turn = Progress.of(progress).each(range(number), lambda k: f"member {k + 1} of {number}")
+    weights = [
+        train_small(Recipe(batch_size=size), X, codes, chance=chance, refresh=thinned, progress=part)
+        for _, part in members_in_turn
+    ]
     return Ensemble(weights, np.bincount(codes) / codes.size)
 
 
 def thinned(X: csr_array, chance: np.random.Generator) -> csr_array:
-    """Each user's row without some of its ratings: a share between none and `MOST_LEFT_OUT`, drawn a user."""
+    """Each user's row without some of its ratings; the share is drawn for each user, between 0 and `MOST_LEFT_OUT`."""
     share = chance.uniform(0.0, MOST_LEFT_OUT, size=X.shape[0])
     kept = chance.random(X.nnz) >= np.repeat(share, np.diff(X.indptr))
     ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_choice
+from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.weights import tensor_of
 from attriguard.errors import DataError, ParameterError
 
 KINDS = ("lr", "lr-ova")
@@ -18,11 +21,11 @@ MAX_ITERATIONS = 1000
 INVERSE_REGULARISATION = 0.5
 
 
-class LinearClassifier:
+class LinearClassifier(Classifier):
     """C_i(x) = coef_[i] · x + intercept_[i]."""
 
     is_linear = True
-    is_differentiable = True
+    kind: ClassVar[str] = "linear"
 
     def __init__(self, coef: ArrayLike, intercept: ArrayLike) -> None:
         self.coef_ = np.ascontiguousarray(coef, dtype=np.float64)
@@ -37,13 +40,26 @@ class LinearClassifier:
 
     @property
     def m(self) -> int:
+        """The number of values: one row of weights each."""
         return self.coef_.shape[0]
 
+    @property
+    def n_items(self) -> int:
+        """The number of items: one column of weights each."""
+        return self.coef_.shape[1]
+
     def decision_function(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): X coef_ᵀ + intercept_; for a logistic regression the log-odds, or the softmax's outputs."""
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def gradient(self, X: csr_array) -> NDArray[np.float64]:
-        return np.broadcast_to(self.coef_, (X.shape[0], *self.coef_.shape))
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """The weights ("coef") and the intercepts ("intercept")."""
+        return {"coef": self.coef_, "intercept": self.intercept_}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
+        """The classifier of a guard file; shapes and finiteness are checked."""
+        return cls(tensor_of(tensors, "coef"), tensor_of(tensors, "intercept"))
 
 
 def fit_linear(estimator: Any, X: csr_array, y: NDArray[np.int64]) -> LinearClassifier:
@@ -60,6 +76,7 @@ def fit_linear(estimator: Any, X: csr_array, y: NDArray[np.int64]) -> LinearClas
 
 
 def make_estimator(kind: str) -> Any:
+    """scikit-learn's estimator behind "lr" or "lr-ova", not fitted yet."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 

@@ -1,4 +1,4 @@
-"""Will it fit? Asked before anything large is made."""
+"""Whether something large fits into memory, asked before it is made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FLOAT32 = 4
 
 
 def available_bytes() -> int | None:
-    """Memory that can be had without pushing others out; None where the system does not say."""
+    """Memory that is free or can be freed at once; None where the system does not say."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -22,12 +22,13 @@ def available_bytes() -> int | None:
 
 
 def training_bytes(*, hidden: int, n_items: int, m: int, batch_size: int) -> int:
-    """What training takes: the weights, the best epoch's, and what one batch needs."""
+    """Memory that training takes: the weights, those of the best epoch, and what one batch needs."""
     weights = hidden * (n_items + 1 + m) + m
     return FLOAT32 * (2 * weights + 4 * batch_size * hidden)
 
 
 def check_fits(needed: int, *, what: str) -> None:
+    """Refuse ``what`` where it needs more bytes than there are; a system that does not say is trusted."""
     free = available_bytes()
     if free is not None and needed > free:
         raise ParameterError(

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.outputs import Outputs, Point, Rows
 from attriguard.classifiers.torch_extra import load_torch
 from attriguard.errors import ParameterError
 
@@ -23,23 +25,30 @@ PROBES = 8
 
 
 def is_module(candidate: Any) -> bool:
-    """Is it a ``torch.nn.Module``? Asked without loading torch: who has a module has loaded it."""
+    """Is it a ``torch.nn.Module``? torch is not loaded for that: a caller that has a module has loaded it already."""
     import sys
 
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(candidate, torch.nn.Module)
 
 
-class ModuleClassifier:
+class ModuleClassifier(Classifier):
     """C_1 … C_m are the module's outputs; it comes trained, and is not changed."""
 
-    is_linear = False
-    is_differentiable = True
-
-    def __init__(self, module: torch.nn.Module, m: int) -> None:
+    def __init__(self, module: torch.nn.Module, m: int, n_items: int) -> None:
         load_torch()
         self.module = module
-        self.m = m
+        self._m, self._n_items = m, n_items
+
+    @property
+    def m(self) -> int:
+        """The number of values: the width of the module's output."""
+        return self._m
+
+    @property
+    def n_items(self) -> int:
+        """The number of items: the width of the module's input."""
+        return self._n_items
 
     @property
     def dtype(self) -> torch.dtype:
@@ -63,11 +72,13 @@ class ModuleClassifier:
                 part.training = training
 
     def dense(self, X: csr_array) -> torch.Tensor:
+        """The rows as the module takes them: a dense tensor of its `dtype`."""
         import torch
 
         return torch.from_numpy(X.toarray()).to(self.dtype)
 
     def decision_function(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): the module's outputs, `BLOCK` users at a time."""
         import torch
 
         scores = np.empty((X.shape[0], self.m))
@@ -76,24 +87,46 @@ class ModuleClassifier:
                 scores[start : start + BLOCK] = module(self.dense(X[start : start + BLOCK])).numpy()
         return scores
 
-    def gradient(self, X: csr_array) -> NDArray[np.float64]:
-        """(n, m, items): by autograd, one output after another."""
+    def outputs(self) -> Outputs:
+        """The module's outputs, differentiated by torch."""
+        return ModuleOutputs(self)
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Refused: a module is code, which a file of weights cannot hold."""
+        raise ParameterError(
+            "a guard with a torch module of your own cannot be saved: a file holds weights, not code; "
+            "save the module's state_dict, and fit the guard again with the module"
+        )
+
+
+class ModuleOutputs(Outputs):
+    """The outputs of a module; every `Point` keeps the graph that autograd needs."""
+
+    heavy = True
+
+    def __init__(self, classifier: ModuleClassifier) -> None:
+        self.classifier, self.m = classifier, classifier.m
+
+    def at(self, rows: Rows) -> Point:
+        """One forward pass; each slope is one backward pass."""
         import torch
 
-        result = np.empty((X.shape[0], self.m, X.shape[1]))
-        with self.evaluating() as module:
-            x = self.dense(X).requires_grad_()
+        with self.classifier.evaluating() as module:
+            x = torch.from_numpy(rows).to(self.classifier.dtype).requires_grad_()
             output = module(x)
-            for i in range(self.m):
-                result[:, i] = torch.autograd.grad(output[:, i].sum(), x, retain_graph=True)[0].numpy()
-        return result
+
+        def slope(mix: NDArray[Any]) -> NDArray[Any]:
+            weights = torch.from_numpy(np.ascontiguousarray(mix)).to(output.dtype)
+            return np.asarray(torch.autograd.grad(output, x, grad_outputs=weights, retain_graph=True)[0].numpy())
+
+        return Point(output.detach().numpy(), slope)
 
 
 def check_module(module: torch.nn.Module, X: csr_array, m: int) -> ModuleClassifier:
     """The module as a classifier of X's columns into m values; refused where it cannot be one."""
     import torch
 
-    classifier = ModuleClassifier(module, m)
+    classifier = ModuleClassifier(module, m, X.shape[1])
     name, n_items = type(module).__name__, X.shape[1]
     fullest = np.argsort(-np.diff(X.indptr), kind="stable")[:PROBES]  # an empty row may well have no gradient
     x = classifier.dense(X[fullest]).requires_grad_()

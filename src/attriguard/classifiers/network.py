@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,16 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from attriguard._checks import check_number
-from attriguard._progress import Progress
+from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.engines import Engine
+from attriguard.classifiers.maths import log_softmax
 from attriguard.classifiers.memory import check_fits
+from attriguard.classifiers.outputs import Outputs
+from attriguard.classifiers.weights import Weights as Weights
+from attriguard.classifiers.weights import weights_from
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.kernels.threads import over_users
+from attriguard.progress import ProgressLike
 
 # Hidden units of the paper's networks (section 5.1).
 DEFENDER_UNITS = 50_000
@@ -26,29 +32,7 @@ BLOCK_ENTRIES = 2**23
 UNITS_A_RANGE = 2048
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Outputs relu(x W1 + b1) W2 + b2, float32 (or float64); W1 is (items, hidden), W2 (hidden, m)."""
-
-    W1: NDArray[Any]
-    b1: NDArray[Any]
-    W2: NDArray[Any]
-    b2: NDArray[Any]
-
-    def __post_init__(self) -> None:
-        hidden, m = self.W2.shape if self.W2.ndim == 2 else (-1, -1)
-        if self.W1.ndim != 2 or self.W1.shape[1] != hidden or self.b1.shape != (hidden,) or self.b2.shape != (m,):
-            raise ParameterError(
-                "a network has weights (items, hidden), (hidden,), (hidden, m) and (m,), got "
-                f"{self.W1.shape}, {self.b1.shape}, {self.W2.shape} and {self.b2.shape}"
-            )
-
-    @property
-    def parts(self) -> dict[str, NDArray[Any]]:
-        return {"W1": self.W1, "b1": self.b1, "W2": self.W2, "b2": self.b2}
-
-
-class NetworkClassifier(BaseEstimator):
+class NetworkClassifier(BaseEstimator, Classifier):
     """Input, one hidden layer of ReLUs, softmax; plain SGD with dropout.
 
     The decision functions are C_i = log p_i, with p the softmax of the outputs: the paper's confidences, in logarithms.
@@ -73,8 +57,7 @@ class NetworkClassifier(BaseEstimator):
         Same seed, same weights: on one machine and one version of torch, with the same number of threads.
     """
 
-    is_linear = False
-    is_differentiable = True
+    kind: ClassVar[str] = "network"
 
     def __init__(
         self,
@@ -98,7 +81,7 @@ class NetworkClassifier(BaseEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_weights(cls, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike) -> NetworkClassifier:
+    def from_weights(cls, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike) -> Self:
         """A fitted network from its weights: (items, hidden), (hidden,), (hidden, m), (m,)."""
         parts = [np.asarray(part) for part in (W1, b1, W2, b2)]
         dtype = np.float64 if all(part.dtype == np.float64 for part in parts) else np.float32
@@ -107,18 +90,27 @@ class NetworkClassifier(BaseEstimator):
         network._take(weights)
         return network
 
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """The weights by their names: "W1", "b1", "W2", "b2"."""
+        return self.weights.parts
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
+        """The network of a guard file; shapes and finiteness are checked."""
+        return cls.from_weights(**weights_from(tensors).parts)
+
     def fit(
         self,
         X: csr_array,
         codes: NDArray[np.int64],
         *,
         checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> NetworkClassifier:
+        progress: ProgressLike = None,
+    ) -> Self:
         """Learn from codes 0 … m - 1.
 
         With ``checkpoint``, every finished epoch is written to that file, and a fit with the same options and data goes
-        on from there. ``progress`` is called with what is going on and how many of ``n_steps`` were done.
+        on from there.
         """
         from attriguard.classifiers.training import train
 
@@ -137,22 +129,15 @@ class NetworkClassifier(BaseEstimator):
         for name, high in (("dropout", 0.99), ("validation", 0.9)):
             check_number(getattr(self, name), name=name, low=0.0, high=high)
 
-    def n_steps(self, n_users: int) -> int:
-        """How many batches ``fit`` works through, if it does not stop early."""
-        kept = n_users - round(self.validation * n_users)
-        return int(self.epochs * -(-kept // self.batch_size))
-
     def _take(self, weights: Weights) -> None:
-        with np.errstate(invalid="ignore", over="ignore"):
-            # Sums, since one NaN or infinity is enough to show in them, and they need no memory.
-            finite = all(np.isfinite(part.sum(dtype=np.float64)) for part in weights.parts.values())
-        if not finite:
+        if not weights.finite:
             raise DataError("the network's weights are not finite; did its training converge?")
         self.weights_ = weights
         self._units: NDArray[Any] | None = None
 
     @property
     def weights(self) -> Weights:
+        """The trained weights; refused before training."""
         if not hasattr(self, "weights_"):
             raise NotFittedError("this network has not been trained yet: call fit(X, codes) first")
         return self.weights_
@@ -174,10 +159,12 @@ class NetworkClassifier(BaseEstimator):
 
     @property
     def n_items(self) -> int:
+        """The number of items: the rows of W1."""
         return int(self.weights.W1.shape[0])
 
     @property
     def m(self) -> int:
+        """The number of values: the outputs of the softmax."""
         return int(self.weights.b2.size)
 
     def pre_activations(self, X: csr_array) -> NDArray[np.float64]:
@@ -207,18 +194,14 @@ class NetworkClassifier(BaseEstimator):
         """(n, m): how sure the network is of each value, the softmax's outputs."""
         return np.exp(self.decision_function(X))
 
-    def gradient(self, X: csr_array) -> NDArray[np.float64]:
-        """(n, m, items): ∂C_i/∂x_j; large, so for a few users at a time."""
-        w, pre = self.weights, self.pre_activations(X)
-        W1, p = w.W1.astype(np.float64), self.predict_proba(X)
-        result = np.empty((X.shape[0], self.m, self.n_items))
-        for u, on in enumerate(pre > 0):
-            outputs = (W1 @ (w.W2 * on[:, None])).T
-            result[u] = outputs - p[u] @ outputs  # of log p_i = output_i − log Σ exp(output)
-        return result
+    def outputs(self) -> Outputs:
+        """What the softmax is taken of, with derivatives."""
+        from attriguard.classifiers.hidden_layer import NetworkOutputs
 
+        return NetworkOutputs(self)
 
-def log_softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Row by row."""
-    outputs = outputs - outputs.max(axis=1, keepdims=True)
-    return np.asarray(outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True)))
+    def pair_engine(self) -> Engine:
+        """An engine that follows each changed entry through the hidden layer."""
+        from attriguard.classifiers.hidden_layer import HiddenLayer
+
+        return HiddenLayer(self)

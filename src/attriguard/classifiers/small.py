@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
-from attriguard._progress import Progress
-from attriguard.classifiers.network import Weights
+from attriguard.classifiers.maths import softmax
+from attriguard.classifiers.weights import Weights, first_weights
 from attriguard.kernels.threads import over_users
+from attriguard.progress import Progress, ProgressLike
 
 # Weights that a thread changes at a time, at least.
 RANGE = 2**16
-# Gives the rows of an epoch, with chance of its own; None: as they are.
+# Makes the rows of an epoch from the data and a generator.
 Refresh = Callable[[csr_array, np.random.Generator], csr_array]
 
 
@@ -33,6 +34,7 @@ class Recipe:
     dropout: float = 0.5
 
     def check(self) -> Recipe:
+        """The recipe itself; refused where no training can work with it."""
         for name in ("hidden", "epochs", "batch_size"):
             check_number(getattr(self, name), name=name, low=1)
         check_number(self.dropout, name="dropout", low=0.0, high=0.99)
@@ -45,16 +47,14 @@ def train_small(
     codes: NDArray[np.int64],
     *,
     chance: np.random.Generator,
-    report: Progress | None = None,
+    progress: ProgressLike = None,
     refresh: Refresh | None = None,
 ) -> Weights:
     """Learn from codes 0 … m - 1, each of which occurs. ``refresh`` changes the rows before every epoch."""
     recipe.check()
     weights = first_weights(chance, X.shape[1], recipe.hidden, int(codes.max()) + 1)
     adam = _Adam(weights, recipe.learning_rate, recipe.weight_decay)
-    for epoch in range(1, recipe.epochs + 1):
-        if report is not None:
-            report(f"training, epoch {epoch}", 1)
+    for _ in Progress.of(progress).each(range(recipe.epochs), lambda epoch: f"training, epoch {epoch + 1}"):
         rows = X if refresh is None else refresh(X, chance)
         order = chance.permutation(X.shape[0])
         for start in range(0, order.size, recipe.batch_size):
@@ -81,23 +81,6 @@ def _gradients(
     error /= codes.size
     back = (error @ w.W2.T) * (active > 0) / np.float32(keep)
     return [X.T @ back, back.sum(axis=0), active.T @ error, error.sum(axis=0)]
-
-
-def first_weights(chance: np.random.Generator, n_items: int, hidden: int, m: int) -> Weights:
-    """Uniform within ± 1/√inputs."""
-    shapes = (((n_items, hidden), n_items), ((hidden,), n_items), ((hidden, m), hidden), ((m,), hidden))
-    return Weights(
-        *(
-            ((2 * chance.random(shape, dtype=np.float32) - 1) * inputs**-0.5).astype(np.float32)
-            for shape, inputs in shapes
-        )
-    )
-
-
-def softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    """Row by row."""
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(scores / scores.sum(axis=1, keepdims=True))
 
 
 class _Adam:

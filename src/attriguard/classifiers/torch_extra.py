@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 def load_torch() -> ModuleType:
+    """The module torch; where it is not installed, the error names the extra."""
     try:
         import torch
     except ImportError as error:

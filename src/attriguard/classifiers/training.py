@@ -10,7 +10,6 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
-from attriguard._progress import Progress
 from attriguard.classifiers.checkpoint import (
     History,
     State,
@@ -29,12 +27,14 @@ from attriguard.classifiers.checkpoint import (
     write_checkpoint,
 )
 from attriguard.classifiers.memory import check_fits, training_bytes
-from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier, Weights
+from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier
 from attriguard.classifiers.torch_extra import load_torch
+from attriguard.classifiers.weights import Weights, first_weights
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
+from attriguard.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
     import torch
@@ -51,7 +51,7 @@ def train(
     codes: NDArray[np.int64],
     *,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLike = None,
 ) -> tuple[Weights, History]:
     """The weights of the best epoch (the last one without validation), and loss and accuracy of each epoch."""
     load_torch()
@@ -60,18 +60,19 @@ def train(
         training_bytes(hidden=options.hidden, n_items=n_items, m=m, batch_size=options.batch_size),
         what=f"training {options.hidden:,} hidden units on {n_items:,} items",
     )
-    report = progress or (lambda what, steps: None)
+    epochs = Progress.of(progress).parts(*[1.0] * options.epochs)
     mark = "" if checkpoint is None else fingerprint(options, X, codes)
     state = None if checkpoint is None else read_checkpoint(Path(checkpoint), mark)
     if state is None:
         state = first_state(options, n_items, m)
     run = Run.of(state, options)
     learn, held = split(X.shape[0], options.validation, state.seed)
-    report(f"training, epoch {len(state.history) + 1}", len(state.history) * -(-learn.size // options.batch_size))
+    batches = -(-learn.size // options.batch_size)
     while len(state.history) < options.epochs and not gave_up(state.history, options.patience):
         number = len(state.history) + 1
         rate = options.learning_rate * (1.0 - len(state.history) / options.epochs)
-        loss = run.epoch(X, codes, learn, rate, partial(report, f"training, epoch {number}", 1))
+        count = epochs[number - 1].counter(batches, f"training, epoch {number}")
+        loss = run.epoch(X, codes, learn, rate, count)
         if not np.isfinite(loss):
             stopped(number, options.learning_rate)
             break
@@ -87,22 +88,10 @@ def train(
 
 
 def first_state(options: NetworkClassifier, n_items: int, m: int) -> State:
-    """Before the first epoch: uniform weights within ± 1/√inputs, the scale that keeps outputs of order 1."""
+    """Before the first epoch: random weights, and the seed that everything random in this training comes from."""
     seed = int(check_rng(options.random_state).integers(2**62))
-    chance, hidden = check_rng(seed), options.hidden
-
-    def uniform(shape: tuple[int, ...], inputs: int) -> NDArray[np.float32]:
-        part = chance.random(shape, dtype=np.float32)
-        part -= np.float32(0.5)
-        part *= np.float32(2.0 * inputs**-0.5)
-        return part
-
-    weights = Weights(
-        uniform((n_items, hidden), n_items),
-        uniform((hidden,), n_items),
-        uniform((hidden, m), hidden),
-        uniform((m,), hidden),
-    )
+    chance = check_rng(seed)
+    weights = first_weights(chance, n_items, options.hidden, m)
     return State(weights, None, chance.bit_generator.state, seed, [])
 
 
@@ -122,6 +111,7 @@ def gave_up(history: History, patience: int) -> bool:
 
 
 def stopped(number: int, rate: float) -> None:
+    """Say that the loss of epoch ``number`` is not finite: a warning, or an error where no epoch was good."""
     advice = f"try a learning_rate below {rate:g}"
     if number == 1:
         raise ParameterError(f"the loss became infinite or NaN in the first epoch; {advice}")
@@ -133,6 +123,7 @@ def stopped(number: int, rate: float) -> None:
 
 
 def copied(weights: Weights, into: Weights | None) -> Weights:
+    """A copy of the weights, written into ``into`` where there is one."""
     if into is None:
         return Weights(*(part.copy() for part in weights.parts.values()))
     for target, part in zip(into.parts.values(), weights.parts.values(), strict=True):
@@ -150,6 +141,7 @@ class Run:
 
     @classmethod
     def of(cls, state: State, options: NetworkClassifier) -> Run:
+        """A run that goes on where ``state`` was recorded; it changes the state's weights in place."""
         chance = check_rng(state.seed)
         chance.bit_generator.state = state.chance
         return cls(state.weights, options, chance)
@@ -160,7 +152,7 @@ class Run:
         codes: NDArray[np.int64],
         users: NDArray[np.int64],
         rate: float,
-        report: Callable[[], object],
+        count: Callable[[int], None],
     ) -> float:
         """One pass over the users in a new order; the mean loss, or NaN as soon as one batch's is not finite."""
         import torch
@@ -172,7 +164,7 @@ class Run:
             total += self.step(X[batch], torch.from_numpy(codes[batch]), rate)
             if not np.isfinite(total):
                 return float("nan")
-            report()
+            count(1)
         return total / users.size
 
     def step(self, X: csr_array, codes: torch.Tensor, rate: float) -> float:
@@ -209,7 +201,7 @@ class Run:
         return torch.from_numpy(pre)
 
     def accuracy(self, X: csr_array, codes: NDArray[np.int64]) -> float:
-        """On users held back."""
+        """The share of these users whose value the network infers, without dropout."""
         right = 0
         for start in range(0, X.shape[0], VALIDATION_BLOCK):
             block = slice(start, start + VALIDATION_BLOCK)

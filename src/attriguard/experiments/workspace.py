@@ -38,7 +38,7 @@ from attriguard.experiments.profiles import Profile
 from attriguard.guard import AttriGuard
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import make_rules
+from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
 from attriguard.plan import Plan, make_plan
@@ -145,7 +145,7 @@ class Workspace:
         Of a search whose noise is huge only cost and success are kept.
         """
         finder, X = get_search(search), self.X[:users]
-        rules = make_rules(
+        rules = make_constraints(
             check_policy(policy), self.data.n_items, levels=self.data.scale.levels,
             maxiter=MAXITER if defender == NN_D and finder.name in GREEDY else None,
         )  # fmt: skip

@@ -16,7 +16,8 @@ from attriguard._checks import check_budget
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.errors import ParameterError
 from attriguard.mechanism.strategies import Mechanism
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.policy import Policy
 from attriguard.plan import Finder, Plan, make_plan
 from attriguard.progress import Progress
@@ -28,7 +29,7 @@ class Settings:
 
     classifier: Any  # what to learn, or a trained module
     search: NoiseSearch
-    rules: Rules
+    constraints: Constraints
     target: Any  # of p: "train", "uniform", or m numbers
     budget: float
     confidence: float | str | None

@@ -19,9 +19,9 @@ from attriguard.goals.mislead import CLASSIFIER, RepresentativeNoise, learn_clas
 from attriguard.goals.trial import find_split
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import check_locked
+from attriguard.noise.constraints import check_locked
 from attriguard.noise.edits import Edits
-from attriguard.noise.removals import Sequences, find_sequences
+from attriguard.noise.removals import ChangeSequences, find_changes
 from attriguard.progress import Progress
 
 # About how long the ensemble, the classifier and the trial of a split take to learn.
@@ -49,10 +49,10 @@ class RemovalsAndNoise:
         """Remove what tells most, then search for noise on the rows that are left, with the rest of the budget."""
         removing, adding = progress.parts(1, 2)
         fixed, counts = check_locked(self.noise.locked, X), self.counts(budget)
-        found = find_sequences(
-            self.ensemble, X, self.noise.rules, int(counts.max(initial=0)), locked=fixed, progress=removing
+        found = find_changes(
+            self.ensemble, X, self.noise.constraints, int(counts.max(initial=0)), locked=fixed, progress=removing
         )
-        counts = np.minimum(counts, found.found)
+        counts = np.minimum(counts, found.lengths)
         rows = found.prefixes().apply(X, counts)
         # A removed rating must not come back as noise.
         noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, budget - counts, adding)
@@ -60,7 +60,7 @@ class RemovalsAndNoise:
 
     def counts(self, budget: NDArray[np.float64]) -> NDArray[np.int64]:
         """How many ratings are removed: the split's part of the budget, in whole ratings."""
-        finite = np.minimum(budget, self.noise.rules.n_items)
+        finite = np.minimum(budget, self.noise.constraints.n_items)
         return np.minimum(np.floor(self.split * finite + 0.5), np.floor(finite)).astype(np.int64)
 
 
@@ -78,11 +78,11 @@ class Both(Goal):
     regained = "gets back much of what he lost: he learns to look past what points elsewhere, but not what was removed."
 
     def check(self, settings: Settings) -> None:
-        """Whole ratings are removed, so the cost counts them; the search must be able to keep the rules."""
+        """Whole ratings are removed, so the cost counts them; the search must be able to keep the constraints."""
         if settings.cost != "l0":
             raise ParameterError(f"the goal {self.name!r} counts ratings: its cost is 'l0'")
         check_confidence(settings.confidence, otherwise=AUTO)
-        settings.search.check_rules(settings.rules)
+        settings.search.check_constraints(settings.constraints)
 
     def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
         """Learn both models; where no split was asked for, try out which one protects best."""
@@ -110,7 +110,7 @@ class Both(Goal):
         return learnt.models[CLASSIFIER]
 
 
-def _with_changed(fixed: csr_array, found: Sequences, counts: NDArray[np.int64]) -> csr_array:
+def _with_changed(fixed: csr_array, found: ChangeSequences, counts: NDArray[np.int64]) -> csr_array:
     """The locked pattern, and the first ``counts`` changed items of every user."""
     user, k = np.nonzero(np.arange(found.most) < counts[:, None])
     changed = csr_array((np.ones(user.size, dtype=np.float32), (user, found.items[user, k])), shape=fixed.shape)
@@ -119,7 +119,7 @@ def _with_changed(fixed: csr_array, found: Sequences, counts: NDArray[np.int64])
     return pattern
 
 
-def joined(noise: Edits, found: Sequences, counts: NDArray[np.int64]) -> Edits:
+def joined(noise: Edits, found: ChangeSequences, counts: NDArray[np.int64]) -> Edits:
     """Every candidate's noise and its user's first ``counts`` changes, which touch other items, sorted."""
     m = noise.m
     reached = np.flatnonzero(noise.success.ravel())

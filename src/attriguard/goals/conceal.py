@@ -15,10 +15,10 @@ from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
 from attriguard.goals.base import Goal, Learnt, Settings, Training
 from attriguard.mechanism.strategies import Counts
-from attriguard.noise.base import Rules
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.noise.policy import Policy
-from attriguard.noise.removals import find_sequences
+from attriguard.noise.removals import find_changes
 from attriguard.progress import Progress
 
 ENSEMBLE = "ensemble"
@@ -29,7 +29,7 @@ class Removals:
     """Phase I: candidate k makes the first k of the changes after which the ensemble can tell least."""
 
     ensemble: Ensemble
-    rules: Rules
+    constraints: Constraints
     locked: csr_array | None = None
 
     @property
@@ -45,11 +45,17 @@ class Removals:
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """As many changes as the largest budget may need."""
         most = min(np.ceil(budget.max(initial=0.0)), self.possible(X))
-        return find_sequences(self.ensemble, X, self.rules, int(most), locked=self.locked, progress=progress).prefixes()
+        return find_changes(
+            self.ensemble, X, self.constraints, int(most), locked=self.locked, progress=progress
+        ).prefixes()
 
     def possible(self, X: csr_array) -> int:
         """How many changes any user can have."""
-        return int(np.diff(X.indptr).max(initial=0)) if self.rules.policy.modify else int((self.rules.upper > 0).sum())
+        return (
+            int(np.diff(X.indptr).max(initial=0))
+            if self.constraints.policy.modify
+            else int((self.constraints.upper > 0).sum())
+        )
 
 
 class Conceal(Goal):
@@ -80,7 +86,7 @@ class Conceal(Goal):
 
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Removals:
         """The changes that lower most what the ensemble can tell."""
-        return Removals(ensemble=ensemble_of(learnt), rules=settings.rules, locked=locked)
+        return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked)
 
     def mechanism(self, settings: Settings, learnt: Learnt) -> Counts:
         """The whole budget is spent, on one of two counts of changes."""

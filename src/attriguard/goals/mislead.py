@@ -14,7 +14,8 @@ from attriguard.goals.base import Goal, Learnt, Settings, Training
 from attriguard.goals.confidence import check_confidence, noise_within
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.progress import Progress
 
@@ -27,7 +28,7 @@ class RepresentativeNoise:
 
     classifier: Classifier
     search: NoiseSearch
-    rules: Rules
+    constraints: Constraints
     cost: str
     confidence: float | None  # κ; None: as much as the budget pays for
     target: NDArray[np.float64]
@@ -49,7 +50,7 @@ class RepresentativeNoise:
             return self.search.find(
                 self.classifier,
                 X,
-                self.rules,
+                self.constraints,
                 confidence=confidence,
                 cost=self.cost,
                 locked=self.locked,
@@ -70,9 +71,9 @@ class Mislead(Goal):
     regained = "gets back most of what he lost. Changing a few ratings misleads; it does not erase what the others say."
 
     def check(self, settings: Settings) -> None:
-        """The search must be able to keep the rules."""
+        """The search must be able to keep the constraints."""
         check_confidence(settings.confidence, otherwise=0.0)
-        settings.search.check_rules(settings.rules)
+        settings.search.check_constraints(settings.constraints)
 
     def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
         """Learn the defender's classifier C."""
@@ -112,7 +113,7 @@ def representative_noise(
     return RepresentativeNoise(
         classifier=learnt.models[CLASSIFIER],
         search=settings.search,
-        rules=settings.rules,
+        constraints=settings.constraints,
         cost=settings.cost,
         confidence=check_confidence(settings.confidence, otherwise=otherwise),
         target=make_target(settings.target, learnt.counts),

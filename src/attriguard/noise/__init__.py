@@ -1,1 +1,75 @@
 """Phase I: for every value of the attribute, the smallest noise that makes the classifier infer it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attriguard.noise.base import NoiseSearch as NoiseSearch
+    from attriguard.noise.base import SearchTask as SearchTask
+    from attriguard.noise.carlini_wagner import CarliniWagner as CarliniWagner
+    from attriguard.noise.constraints import Constraints as Constraints
+    from attriguard.noise.constraints import make_constraints as make_constraints
+    from attriguard.noise.costs import COSTS as COSTS
+    from attriguard.noise.costs import Cost as Cost
+    from attriguard.noise.edits import Edits as Edits
+    from attriguard.noise.exact import Exact as Exact
+    from attriguard.noise.fgsm import FGSM as FGSM
+    from attriguard.noise.greedy import Margin as Margin
+    from attriguard.noise.greedy import Panda as Panda
+    from attriguard.noise.jsma import JSMA as JSMA
+    from attriguard.noise.registry import SEARCHES as SEARCHES
+    from attriguard.noise.registry import get_search as get
+    from attriguard.noise.registry import search_names as names
+
+__all__ = [
+    "COSTS",
+    "FGSM",
+    "JSMA",
+    "SEARCHES",
+    "CarliniWagner",
+    "Constraints",
+    "Cost",
+    "Edits",
+    "Exact",
+    "Margin",
+    "NoiseSearch",
+    "Panda",
+    "SearchTask",
+    "get",
+    "make_constraints",
+    "names",
+]
+
+# Where each of these names stands; a module is loaded when one of its names is first asked for.
+_PLACES = {
+    "COSTS": "costs:COSTS",
+    "FGSM": "fgsm:FGSM",
+    "JSMA": "jsma:JSMA",
+    "SEARCHES": "registry:SEARCHES",
+    "CarliniWagner": "carlini_wagner:CarliniWagner",
+    "Constraints": "constraints:Constraints",
+    "Cost": "costs:Cost",
+    "Edits": "edits:Edits",
+    "Exact": "exact:Exact",
+    "Margin": "greedy:Margin",
+    "NoiseSearch": "base:NoiseSearch",
+    "Panda": "greedy:Panda",
+    "SearchTask": "base:SearchTask",
+    "get": "registry:get_search",
+    "make_constraints": "constraints:make_constraints",
+    "names": "registry:search_names",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, attribute = _PLACES[name].partition(":")
+    return getattr(import_module(f"{__name__}.{module}"), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""What a linear classifier would add first: items sorted by gain, once a model.
+"""Which items a linear classifier would add first: lists of items sorted by gain, made once for each model.
 
 List i ranks the items by their gain for C_i (PANDA); list m + i·m + k by their gain for C_i − C_k (margin). The kernel
 takes the first item of a list that the user does not have, so it need not look at all items.
@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-# Entries kept of a margin list. Longer lists cost memory, shorter ones a full scan for users who have all of them.
+# Entries kept of a margin list. Longer lists cost memory; shorter ones cost a full scan for users who have all of them.
 MARGIN_LIST = 128
-# Entries in all lists of one kind; beyond, lists are shortened.
+# Entries in all lists of one kind together; lists are shortened to stay below.
 MOST_ENTRIES = 2**26
 
 
@@ -29,14 +29,14 @@ class Candidates:
     whole: NDArray[np.bool_]
 
 
-# The lists of models in use, forgotten with the model.
+# The lists of the models in use; they are freed together with the model.
 _KEPT: WeakKeyDictionary[Any, dict[tuple[bool, bytes], Candidates]] = WeakKeyDictionary()
 
 
 def classifier_candidates(
     classifier: Any, W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool
 ) -> Candidates:
-    """`rank_candidates`, computed once a model and set of addable items."""
+    """`rank_candidates`, computed once for each model and set of addable items."""
     kept = _KEPT.setdefault(classifier, {})
     key = margin, hashlib.blake2b(upper.tobytes()).digest()
     if key not in kept:

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_number
+from attriguard.classifiers.outputs import Ints, Local, Outputs, Point, Rows
 from attriguard.errors import ParameterError
-from attriguard.noise.base import Rules
-from attriguard.noise.evasion import Block, Changes, EvasionSearch, Ints, infers, lead
-from attriguard.noise.jacobian import Local, Outputs, Point, Rows
+from attriguard.noise.constraints import Constraints
+from attriguard.noise.evasion import NO_CHANGES, Block, EvasionSearch, Proposal, infers, lead
 
 # How far inside [0, 1] the search starts, and what still counts as no change.
 EDGE = 1e-3
@@ -35,8 +35,8 @@ BETA_1, BETA_2, TINY = 0.9, 0.999, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """Pairs whose set of entries is being shrunk; columns are those that any of them may change."""
+class Inner:
+    """The inner L2 attack of some pairs; its columns are the entries that any of these pairs may change."""
 
     classify: Local
     which: Ints  # (pairs,): their rows in `classify`
@@ -54,12 +54,29 @@ class Task:
         mix[each, rivals], mix[each, self.values] = 1.0, -1.0
         return short, point, mix
 
-    def only(self, at: Ints) -> Task:
-        return Task(self.classify, self.which[at], self.start[at], self.allowed[at], self.values[at], self.asked[at])
+    def only(self, at: Ints) -> Inner:
+        """The attack of some of the pairs."""
+        return Inner(self.classify, self.which[at], self.start[at], self.allowed[at], self.values[at], self.asked[at])
 
 
 class CarliniWagner(EvasionSearch):
-    """The L0 attack; ``steps`` of Adam for each constant c, of which ``searches`` are tried in the first round."""
+    """The L0 attack.
+
+    Parameters
+    ----------
+    steps
+        Steps of Adam for each constant c.
+    searches
+        How many constants c are tried in the first round.
+    learning_rate
+        Of Adam.
+    initial_constant, largest_constant
+        Where the search for c begins, and where it gives up.
+    lead
+        How far the value must lead on top of κ, so that rounding does not undo it.
+    shrink
+        The share of the changed entries that a round puts back.
+    """
 
     name = "cw"
     revision = 2
@@ -89,22 +106,22 @@ class CarliniWagner(EvasionSearch):
     def _rows_a_user(self, outputs: Outputs) -> int:
         return outputs.m if outputs.heavy else 1
 
-    def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
+    def _propose(self, outputs: Outputs, block: Block, constraints: Constraints) -> Proposal:
         scores, m = outputs.at(block.start).scores, block.m
         away = np.flatnonzero(~infers(scores[block.users], block.values, block.kappa[block.users]))
         # Pairs that are done together move among the columns of all of them, so those of one value are kept together,
         # unless a step's weights cost more than its rows.
         together = [away] if outputs.heavy else [away[away % m == i] for i in range(m)]
-        parts: list[Changes] = [Changes(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
+        parts = [Proposal(*NO_CHANGES)]
         for pairs in together:
             users = pairs // m
             found = self._shrink(outputs, block.start[users], block.free[users], block.kappa[users], pairs % m)
             at, items = np.nonzero(found != block.start[users])
-            parts.append(Changes(pairs[at], items, found[at, items]))
+            parts.append(Proposal(pairs[at], items, found[at, items]))
         pairs = np.concatenate([part.pairs for part in parts])
         order = np.argsort(pairs, kind="stable")  # within a pair the items are sorted already
         items, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("items", "values"))
-        return Changes(pairs[order], items[order], values[order])
+        return Proposal(pairs[order], items[order], values[order])
 
     def _shrink(
         self, outputs: Outputs, start: Rows, free: NDArray[np.bool_], kappa: NDArray[np.float64], values: Ints
@@ -116,7 +133,7 @@ class CarliniWagner(EvasionSearch):
         drop, trial, active = np.zeros(n, dtype=np.int64), allowed, np.arange(n)
         while active.size:
             columns = np.flatnonzero(trial[active].any(axis=0))
-            task = Task(
+            inner = Inner(
                 outputs.among(start[active], columns),
                 np.arange(active.size),
                 start[np.ix_(active, columns)],
@@ -124,12 +141,12 @@ class CarliniWagner(EvasionSearch):
                 values[active],
                 (kappa[active] + self.lead).astype(np.float32),
             )
-            x, good, constant[active] = self._search(task, kept[np.ix_(active, columns)], constant[active], first)
-            _, point, mix = task.loss(x)
-            change = np.where(task.allowed, np.abs(x - task.start), 0.0)
+            x, good, constant[active] = self._search(inner, kept[np.ix_(active, columns)], constant[active], first)
+            _, point, mix = inner.loss(x)
+            change = np.where(inner.allowed, np.abs(x - inner.start), 0.0)
             won = active[good]
             kept[won] = start[won]
-            kept[np.ix_(won, columns)] = np.where(change >= EDGE, x, task.start)[good]
+            kept[np.ix_(won, columns)] = np.where(change >= EDGE, x, inner.start)[good]
             allowed[won] = kept[won] != start[won]
             importance[np.ix_(won, columns)] = (change * np.abs(point.slope(mix)))[good]
             active, drop, trial = self._next(active, good, allowed, importance, drop)
@@ -144,7 +161,7 @@ class CarliniWagner(EvasionSearch):
         importance: NDArray[np.float32],
         drop: Ints,
     ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Who goes on, how many entries each puts back, and what is left to them."""
+        """The pairs that go on, how many entries each puts back, and the entries that it may still change."""
         left = allowed[active].sum(axis=1)
         share = np.maximum(1, (self.shrink * left).astype(np.int64))
         tried = drop[active]
@@ -160,14 +177,14 @@ class CarliniWagner(EvasionSearch):
         return active, drop, trial
 
     def _search(
-        self, task: Task, begin: Rows, constant: NDArray[np.float32], first: bool
+        self, inner: Inner, begin: Rows, constant: NDArray[np.float32], first: bool
     ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float32]]:
         """The L2 attack at several c: x', whether it succeeded, and the least c that did."""
-        best, least = task.start.copy(), np.full(constant.size, np.inf, dtype=np.float32)
+        best, least = inner.start.copy(), np.full(constant.size, np.inf, dtype=np.float32)
         low, high, c = np.zeros_like(constant), np.full_like(constant, np.inf), constant.copy()
         at, tries = np.arange(constant.size), self.searches if first else 1
         while at.size:
-            x, distance = self._descend(task.only(at), begin[at], c[at])
+            x, distance = self._descend(inner.only(at), begin[at], c[at])
             won, better = np.isfinite(distance), distance < least[at]
             best[at[better]], least[at[better]] = x[better], distance[better]
             low[at], high[at] = np.where(won, low[at], c[at]), np.where(won, c[at], high[at])
@@ -179,20 +196,20 @@ class CarliniWagner(EvasionSearch):
         good = np.isfinite(least)
         return best, good, np.where(good, high, constant)
 
-    def _descend(self, task: Task, begin: Rows, c: NDArray[np.float32]) -> tuple[Rows, NDArray[np.float32]]:
+    def _descend(self, inner: Inner, begin: Rows, c: NDArray[np.float32]) -> tuple[Rows, NDArray[np.float32]]:
         """Adam on w: the closest x' that succeeded, and its squared distance (infinite where none did)."""
         w = np.arctanh((2.0 * begin - 1.0) * np.float32(1.0 - EDGE))
         mean, square = np.zeros_like(w), np.zeros_like(w)
-        best, least = task.start.copy(), np.full(c.size, np.inf, dtype=np.float32)
+        best, least = inner.start.copy(), np.full(c.size, np.inf, dtype=np.float32)
         for step in range(1, self.steps + 1):
             tanh = np.tanh(w)
-            x = np.where(task.allowed, 0.5 * (tanh + 1.0), task.start)
-            short, point, mix = task.loss(x)
-            distance = np.square(x - task.start).sum(axis=1)
+            x = np.where(inner.allowed, 0.5 * (tanh + 1.0), inner.start)
+            short, point, mix = inner.loss(x)
+            distance = np.square(x - inner.start).sum(axis=1)
             better = (short == 0) & (distance < least)
             best[better], least[better] = x[better], distance[better]
             mix *= (c * (short > 0))[:, None]
-            gradient = (2.0 * (x - task.start) + point.slope(mix)) * (0.5 * (1.0 - tanh * tanh)) * task.allowed
+            gradient = (2.0 * (x - inner.start) + point.slope(mix)) * (0.5 * (1.0 - tanh * tanh)) * inner.allowed
             mean += (1.0 - BETA_1) * (gradient - mean)
             square += (1.0 - BETA_2) * (gradient * gradient - square)
             rate = self.learning_rate * np.sqrt(1.0 - BETA_2**step) / (1.0 - BETA_1**step)

@@ -1,4 +1,4 @@
-"""Edits: what Phase I found, a ragged array (user, value) → items and their new values."""
+"""Edits: what Phase I found. A ragged array that holds, for each (user, value), items and their new values."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
+from attriguard.noise.costs import Cost, get_cost
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,10 +33,12 @@ class Edits:
 
     @property
     def n_users(self) -> int:
+        """The number of users."""
         return self.success.shape[0]
 
     @property
     def m(self) -> int:
+        """The number of candidates a user has: the values, or the numbers of changes."""
         return self.success.shape[1]
 
     @property
@@ -50,7 +53,7 @@ class Edits:
         return self.items[span], self.values[span]
 
     def apply(self, X: csr_array, choice: NDArray[np.int64]) -> csr_array:
-        """Everyone's data with the noise for the chosen value added: x + r_choice."""
+        """x + r_i: the data of all users, each with the noise for the value chosen for that user."""
         from attriguard.kernels.edits import merge_rows, merged_lengths
 
         n = self.n_users
@@ -71,19 +74,9 @@ class Edits:
         result.has_sorted_indices = result.has_canonical_format = True
         return result
 
-    def with_cost(self, metric: str, X: csr_array) -> Edits:
-        """The same noise, measured by another norm: the number of changed entries (l0) or their length (l2)."""
-        if metric == "l0":
-            return replace(self, cost=np.diff(self.indptr).reshape(self.success.shape).astype(np.float64))
-        from attriguard.kernels.edits import l2_costs
-
-        rows, cost = rows_of(X), np.empty(self.success.shape)
-        for _ in over_users(
-            self.n_users,
-            lambda start, stop: l2_costs(*rows, self.indptr, self.items, self.values, self.m, start, stop, cost),
-        ):
-            pass
-        return replace(self, cost=cost)
+    def with_cost(self, cost: str | Cost, X: csr_array) -> Edits:
+        """The same noise measured by another norm, "l0" or "l2"; X is the data that the noise was found for."""
+        return replace(self, cost=get_cost(cost).of(self, X))
 
     @classmethod
     def joined(cls, parts: Sequence[Edits]) -> Edits:

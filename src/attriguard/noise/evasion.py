@@ -1,4 +1,4 @@
-"""What the evasion attacks of section 5.2 share: which rules they know, rounding to the grid, and the check after it.
+"""What the evasion attacks of section 5.2 share: which constraints they can keep, rounding, and the check after it.
 
 They know no policy: every entry may change, to any value, so they work under modify_add alone. What they find is
 rounded to the rating scale, as in the paper, and only then does the classifier say whether they have succeeded.
@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.outputs import Ints, Outputs, Rows
 from attriguard.errors import ParameterError
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch, SearchTask
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
-from attriguard.noise.jacobian import Outputs, Rows, outputs_of
+from attriguard.progress import Progress
 
-# Entries of the dense rows that are looked at together; all that depends on the number of users grows no further.
+# Entries of the dense rows of one block of users; memory for dense rows does not grow beyond that.
 BLOCK_ENTRIES = 2**22
 
-Ints = NDArray[np.int64]
 NO_CHANGES = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some users, dense; pair u·m + i is user u on the way to value i."""
+    """Some users' data, dense; pair u·m + i is user u on the way to value i."""
 
     start: Rows  # (n, items)
     free: NDArray[np.bool_]  # (n, items): what may change
@@ -39,15 +39,17 @@ class Block:
 
     @property
     def users(self) -> Ints:
+        """(pairs,): the user of each pair."""
         return np.repeat(np.arange(self.start.shape[0]), self.m)
 
     @property
     def values(self) -> Ints:
+        """(pairs,): the value that each pair aims at."""
         return np.tile(np.arange(self.m), self.start.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class Proposal:
     """Entry ``items[e]`` of ``pairs[e]``'s data becomes ``values[e]``; sorted by pair and item, each entry once."""
 
     pairs: Ints
@@ -60,41 +62,34 @@ class EvasionSearch(NoiseSearch):
 
     takes_steps: ClassVar[bool] = False
 
-    def _find(
-        self,
-        classifier: Classifier,
-        X: csr_array,
-        rules: Rules,
-        kappa: NDArray[np.float64],
-        locked: csr_array,
-        progress: Progress | None = None,
-    ) -> Edits:
-        outputs, n, m = outputs_of(classifier), X.shape[0], classifier.m
-        size = max(1, BLOCK_ENTRIES // (self._rows_a_user(outputs) * max(1, X.shape[1])))
+    def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
+        outputs, n, m, constraints = classifier.outputs(), task.n_users, classifier.m, task.constraints
+        size = max(1, BLOCK_ENTRIES // (self._rows_a_user(outputs) * max(1, constraints.n_items)))
         parts: list[Edits] = []
+        count = progress.counter(n, "Phase I")
         for begin in range(0, n, size):
-            users = slice(begin, min(begin + size, n))
-            rows = X[users]
-            free = (locked[users].toarray() == 0) & (rules.upper >= 0)
-            block = Block(rows.toarray(), free, kappa[users], m)
-            parts.append(checked(classifier, rows, block, self._changes(outputs, block, rules), rules.levels))
+            part = task.of_users(slice(begin, begin + size))
+            free = (part.locked.toarray() == 0) & (constraints.upper >= 0)
+            block = Block(part.X.toarray(), free, part.confidence, m)
+            proposal = self._propose(outputs, block, constraints)
+            parts.append(checked(classifier, part.X, block, proposal, constraints.levels))
             self._watch(parts, n)
-            if progress is not None:
-                progress("Phase I", users.stop - users.start)
+            count(part.n_users)
         nothing = _edits(*NO_CHANGES, np.empty((0, m), np.bool_))
         return Edits.joined(parts or [nothing])
 
-    def check_rules(self, rules: Rules) -> None:
-        if not (rules.policy.modify and rules.policy.add):
+    def check_constraints(self, constraints: Constraints) -> None:
+        """Refuse other policies than modify_add, and additions."""
+        if not (constraints.policy.modify and constraints.policy.add):
             raise ParameterError(
                 f"the search {self.name!r} knows no policies and works under policy='modify_add' alone, got "
-                f"{rules.policy.name!r}; use search='panda' or 'margin'"
+                f"{constraints.policy.name!r}; use search='panda' or 'margin'"
             )
-        if rules.jump:
+        if constraints.jump:
             raise ParameterError(
                 f"the search {self.name!r} cannot keep to additions; use search='panda' or 'margin', or additions=None"
             )
-        super().check_rules(rules)
+        super().check_constraints(constraints)
 
     def _rows_a_user(self, outputs: Outputs) -> int:
         """How many dense rows a user takes."""
@@ -104,7 +99,7 @@ class EvasionSearch(NoiseSearch):
         """Called after every block, with all that was found so far."""
 
     @abstractmethod
-    def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
+    def _propose(self, outputs: Outputs, block: Block, constraints: Constraints) -> Proposal:
         """What to change; entries that are not free must not be among it."""
 
 
@@ -114,16 +109,16 @@ def infers(scores: NDArray[np.floating], values: Ints, kappa: NDArray[np.float64
 
 
 def lead(scores: NDArray[np.floating], values: Ints) -> tuple[NDArray[np.floating], Ints]:
-    """C_i − C_k for each row's value i and its closest rival k; and who that is."""
+    """C_i − C_k for each row's value i and its closest rival k; and these rivals."""
     each, rest = np.arange(values.size), scores.copy()
     rest[each, values] = -np.inf
     rivals = rest.argmax(axis=1)
     return scores[each, values] - rest[each, rivals], rivals
 
 
-def checked(classifier: Classifier, X: csr_array, block: Block, changes: Changes, levels: int) -> Edits:
-    """The changes, rounded to the grid; none for the pairs whose value C does not infer after that."""
-    pairs, items, values = changes.pairs, changes.items, changes.values
+def checked(classifier: Classifier, X: csr_array, block: Block, proposal: Proposal, levels: int) -> Edits:
+    """The proposal rounded to the rating scale; no edits for pairs whose value C does not infer after that."""
+    pairs, items, values = proposal.pairs, proposal.items, proposal.values
     if levels:
         values = (np.rint(values.astype(np.float64) * levels) / levels).astype(np.float32)
     real = values != block.start[pairs // block.m, items]

@@ -8,6 +8,7 @@ C_k - C_i, so an item that cannot do so together with the best U - 2 others is n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
-from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch, SearchTask
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.noise.greedy import Margin
 from attriguard.noise.policy import POLICIES
+from attriguard.progress import Progress
 
 # A lead this small counts as none: it would not survive rounding to float32.
 LEAST_LEAD = 1e-6
@@ -43,6 +45,7 @@ class Moves:
         return np.maximum(up * self.lead, down * self.lead).clip(min=0.0)
 
     def keep(self, mask: NDArray[np.bool_]) -> Moves:
+        """Some of the moves; the gaps stay."""
         return Moves(self.items[mask], self.now[mask], self.low[mask], self.high[mask], self.lead[mask], self.gap)
 
 
@@ -54,10 +57,57 @@ class Solution:
     bound: float
 
 
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """The task under one policy: the linear classifier, and what the greedy search finds."""
+
+    classifier: Classifier
+    task: SearchTask
+
+    @cached_property
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """W (items, m) and b (m,)."""
+        return linear_parts(self.classifier)
+
+    @cached_property
+    def greedy(self) -> Edits:
+        """A first answer for all users and values; the exact one is never larger."""
+        return Margin()._find(self.classifier, self.task, Progress())
+
+    def moves(self, user: int, value: int) -> Moves:
+        """What one user may change on the way to one value."""
+        (W, b), asked, locked = self.weights, self.task.constraints, self.task.locked
+        x = self.task.X[[user]].toarray()[0].astype(np.float64)
+        if asked.levels:  # in float32 a level is a little off the grid that the program moves on
+            x = np.rint(x * asked.levels) / asked.levels
+        free = asked.upper >= 0
+        free[locked.indices[locked.indptr[user] : locked.indptr[user + 1]]] = False
+        old = free & (x > 0) & asked.policy.modify
+        new = free & (x == 0) & (asked.upper > 0) & asked.policy.add
+        items = np.flatnonzero(old | new)
+        rivals = np.delete(np.arange(W.shape[1]), value)
+        scores = x @ W + b
+        # An addition at a rating that was asked for is all or nothing; z_j decides.
+        given = new[items] & asked.jump
+        return Moves(
+            items=items,
+            now=x[items],
+            low=np.where(given, asked.upper[items], 0.0),
+            high=np.where(given, asked.upper[items], 1.0),
+            lead=W[items, value][:, None] - W[items][:, rivals],
+            gap=max(self.task.confidence[user], LEAST_LEAD) - (scores[value] - scores[rivals]),
+        )
+
+
 class Exact(NoiseSearch):
     """The smallest noise there is, or the best found within the time limit and how far it can be from that.
 
     ``edits.bound`` holds the proven lower bound: where it equals the cost, the noise is optimal.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds for each user and value, at most.
     """
 
     name = "exact"
@@ -69,67 +119,36 @@ class Exact(NoiseSearch):
     def __init__(self, time_limit: float = 60.0) -> None:
         self.time_limit = check_number(time_limit, name="time_limit", low=0.0, open_low=True)
 
-    def _find(
-        self,
-        classifier: Classifier,
-        X: csr_array,
-        rules: Rules,
-        kappa: NDArray[np.float64],
-        locked: csr_array,
-        progress: Progress | None = None,
-    ) -> Edits:
-        W, b = linear_parts(classifier)
-        n, m = X.shape[0], W.shape[1]
-        first = Margin().find(classifier, X, replace(rules, extend=False), confidence=kappa, locked=locked)
-        wider = None
-        parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        success, extended = np.zeros((n, m), dtype=np.bool_), np.zeros((n, m), dtype=np.bool_)
-        bound = np.zeros((n, m))
+    def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
+        linear_parts(classifier)  # refuses other classifiers
+        asked, n, m = task.constraints, task.n_users, classifier.m
+        narrow = Attempt(classifier, replace(task, constraints=replace(asked, extend=False)))
+        wide = Attempt(classifier, replace(task, constraints=replace(asked, policy=POLICIES["modify_add"])))
+        may_extend = asked.extend and not (asked.policy.modify and asked.policy.add)
+        solutions: list[Solution] = []
+        extended = np.zeros((n, m), dtype=np.bool_)
+        count = progress.counter(n, "Phase I")
         for u in range(n):
             for i in range(m):
-                found = self._solve(u, i, X, W, b, rules, kappa[u], locked, first)
-                if found.edits is None and rules.extend and not (rules.policy.modify and rules.policy.add):
-                    free = replace(rules, policy=POLICIES["modify_add"])
-                    if wider is None:
-                        wider = Margin().find(classifier, X, free, confidence=kappa, locked=locked)
-                    found = self._solve(u, i, X, W, b, free, kappa[u], locked, wider)
-                    extended[u, i] = found.edits is not None
-                success[u, i], bound[u, i] = found.edits is not None, found.bound
-                parts.append(found.edits or (np.empty(0, np.int64), np.empty(0)))
-            if progress is not None:
-                progress("Phase I", 1)
-        lengths = np.array([items.size for items, _ in parts], dtype=np.int64)
-        return Edits(
-            indptr=np.concatenate([[0], np.cumsum(lengths)]),
-            items=np.concatenate([items for items, _ in parts] or [np.empty(0, np.int64)]).astype(np.int32),
-            values=np.concatenate([values for _, values in parts] or [np.empty(0)]).astype(np.float32),
-            cost=lengths.reshape(n, m).astype(np.float64),
-            success=success,
-            extended=extended,
-            bound=bound,
-        )
+                solution = self._solve(narrow, u, i)
+                if solution.edits is None and may_extend:
+                    solution = self._solve(wide, u, i)
+                    extended[u, i] = solution.edits is not None
+                solutions.append(solution)
+            count(1)
+        return _as_edits(solutions, extended)
 
-    def _solve(
-        self,
-        u: int,
-        i: int,
-        X: csr_array,
-        W: NDArray[np.float64],
-        b: NDArray[np.float64],
-        rules: Rules,
-        kappa: float,
-        locked: csr_array,
-        greedy: Edits,
-    ) -> Solution:
+    def _solve(self, attempt: Attempt, user: int, value: int) -> Solution:
         """One user, one value: start from the greedy answer and look for a smaller one."""
-        known = greedy.of(u, i) if greedy.success[u, i] else None
+        greedy = attempt.greedy
+        known = greedy.of(user, value) if greedy.success[user, value] else None
         if known is not None and known[0].size <= 1:  # 0, or 1 where 0 does not do: nothing is smaller
             return Solution((known[0].astype(np.int64), known[1].astype(np.float64)), float(known[0].size))
-        moves = _moves(u, i, X, W, b, rules, kappa, locked)
+        moves = attempt.moves(user, value)
         most = moves.items.size if known is None else known[0].size - 1
         least = _least_size(moves)
         if least <= most:
-            smaller = self._program(_pruned(moves, most), least, most, rules)
+            smaller = self._program(_pruned(moves, most), least, most, attempt.task.constraints)
             if smaller.edits is not None or known is None:
                 return smaller
             least = int(smaller.bound)
@@ -138,16 +157,16 @@ class Exact(NoiseSearch):
         size = known[0].size
         return Solution((known[0].astype(np.int64), known[1].astype(np.float64)), float(min(least, size)))
 
-    def _program(self, moves: Moves, least: int, most: int, rules: Rules) -> Solution:
+    def _program(self, moves: Moves, least: int, most: int, asked: Constraints) -> Solution:
         """min Σ z_j over changes d_j that are 0 where z_j = 0, such that every gap is closed."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         count = moves.items.size
         if count == 0:
             return Solution(None, float(most + 1))
-        unit = rules.levels or 1
+        unit = asked.levels or 1
         # With a rating scale the new values are whole levels; an addition that is asked for has its own, and no choice.
-        graded = (moves.low < moves.high) & bool(rules.levels)
+        graded = (moves.low < moves.high) & bool(asked.levels)
         up, down = (moves.high - moves.now) * unit, (moves.low - moves.now) * unit
         eye = _diagonal(np.ones(count))
         blocks = [
@@ -181,37 +200,18 @@ class Exact(NoiseSearch):
         )
 
 
-def _moves(
-    u: int,
-    i: int,
-    X: csr_array,
-    W: NDArray[np.float64],
-    b: NDArray[np.float64],
-    rules: Rules,
-    kappa: float,
-    locked: csr_array,
-) -> Moves:
-    x = X[[u]].toarray()[0].astype(np.float64)
-    if rules.levels:  # as float32 knows it, a level is a hair off the grid that the program moves on
-        x = np.rint(x * rules.levels) / rules.levels
-    free = rules.upper >= 0
-    free[locked.indices[locked.indptr[u] : locked.indptr[u + 1]]] = False
-    old = free & (x > 0) & rules.policy.modify
-    new = free & (x == 0) & (rules.upper > 0) & rules.policy.add
-    items = np.flatnonzero(old | new)
-    rivals = np.delete(np.arange(W.shape[1]), i)
-    scores = x @ W + b
-    fresh = new[items]
-    # An addition at a rating that was asked for is all or nothing; z_j decides.
-    high = np.where(fresh & rules.jump, rules.upper[items], 1.0)
-    low = np.where(fresh & rules.jump, rules.upper[items], 0.0)
-    return Moves(
-        items=items,
-        now=x[items],
-        low=low,
-        high=high,
-        lead=W[items, i][:, None] - W[items][:, rivals],
-        gap=max(kappa, LEAST_LEAD) - (scores[i] - scores[rivals]),
+def _as_edits(solutions: list[Solution], extended: NDArray[np.bool_]) -> Edits:
+    """The solutions of all users and values, in order."""
+    parts = [solution.edits or (np.empty(0, np.int64), np.empty(0)) for solution in solutions]
+    lengths = np.array([items.size for items, _ in parts], dtype=np.int64)
+    return Edits(
+        indptr=np.concatenate([[0], np.cumsum(lengths)]),
+        items=np.concatenate([items for items, _ in parts] or [np.empty(0, np.int64)]).astype(np.int32),
+        values=np.concatenate([values for _, values in parts] or [np.empty(0)]).astype(np.float32),
+        cost=lengths.reshape(extended.shape).astype(np.float64),
+        success=np.array([s.edits is not None for s in solutions], dtype=np.bool_).reshape(extended.shape),
+        extended=extended,
+        bound=np.array([s.bound for s in solutions], dtype=np.float64).reshape(extended.shape),
     )
 
 

@@ -15,13 +15,13 @@ import numpy as np
 
 from attriguard._checks import check_number
 from attriguard.classifiers.memory import available_bytes
+from attriguard.classifiers.outputs import Outputs
 from attriguard.errors import ParameterError
-from attriguard.noise.base import Rules
+from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
-from attriguard.noise.evasion import Block, Changes, EvasionSearch, infers
-from attriguard.noise.jacobian import Outputs, towards
+from attriguard.noise.evasion import Block, EvasionSearch, Proposal, infers
 
-# An edit's item and value, twice: in the blocks and in what they are joined to.
+# An edit's item and value take 8 bytes, and stand in memory twice: in their block, and in the joined result.
 BYTES_AN_EDIT = 16
 
 
@@ -34,15 +34,15 @@ class FGSM(EvasionSearch):
     def __init__(self, epsilon: float = 1.0) -> None:
         self.epsilon = check_number(epsilon, name="epsilon", low=0.0, high=1.0, open_low=True)
 
-    def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
+    def _propose(self, outputs: Outputs, block: Block, constraints: Constraints) -> Proposal:
         users, values = block.users, block.values
         before = block.start[users]
         point = outputs.at(before)
-        step = np.float32(self.epsilon) * np.sign(point.slope(towards(outputs, point.scores, values)))
+        step = np.float32(self.epsilon) * np.sign(point.slope(outputs.towards(point.scores, values)))
         after = np.clip(before + step.astype(np.float32), 0.0, 1.0)
         wanted = ~infers(point.scores, values, block.kappa[users])
         pairs, items = np.nonzero((after != before) & block.free[users] & wanted[:, None])
-        return Changes(pairs, items, after[pairs, items])
+        return Proposal(pairs, items, after[pairs, items])
 
     def _watch(self, parts: list[Edits], n_users: int) -> None:
         done = sum(part.n_users for part in parts)

@@ -11,26 +11,28 @@ Differences from the printed algorithm, all of them needed:
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from attriguard._progress import Progress
 from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.classifiers.module import ModuleClassifier
-from attriguard.classifiers.network import NetworkClassifier
-from attriguard.errors import ParameterError
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import NoiseSearch, Rules
+from attriguard.noise.base import NoiseSearch, SearchTask
 from attriguard.noise.candidates import classifier_candidates
 from attriguard.noise.edits import Edits
-from attriguard.noise.pairs import Engine, search_pairs
+from attriguard.noise.pairs import search_pairs
+from attriguard.progress import Progress
 
 # Edits a (user, value) that the first buffer of a range of users has room for.
 EDITS_A_PAIR = 4
+# Edits that the first buffer has room for, at least.
+SMALLEST_BUFFER = 1024
+
+Parts = list[tuple[NDArray[np.int32], NDArray[np.float32]]]
 
 
 class GreedySearch(NoiseSearch):
@@ -38,65 +40,31 @@ class GreedySearch(NoiseSearch):
 
     on_margin: ClassVar[bool]
 
-    def _find(
-        self,
-        classifier: Classifier,
-        X: csr_array,
-        rules: Rules,
-        kappa: NDArray[np.float64],
-        locked: csr_array,
-        progress: Progress | None = None,
-    ) -> Edits:
+    def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         if classifier.is_linear:
-            return self._find_linear(classifier, X, rules, kappa, locked)
-        return search_pairs(
-            engine_of(classifier),
-            X,
-            rules,
-            kappa,
-            locked,
-            m=classifier.m,
-            margin=self.on_margin,
-            progress=progress,
-        )
+            return self._find_linear(classifier, task, progress)
+        engine = classifier.pair_engine()
+        return search_pairs(engine, task, m=classifier.m, margin=self.on_margin, progress=progress)
 
-    def _find_linear(
-        self,
-        classifier: Classifier,
-        X: csr_array,
-        rules: Rules,
-        kappa: NDArray[np.float64],
-        locked: csr_array,
-    ) -> Edits:
+    def _find_linear(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         from attriguard.kernels.greedy import EXTENDED, REACHED, greedy_search
 
-        W, b = linear_parts(classifier)
-        n, m = X.shape[0], W.shape[1]
-        lists = classifier_candidates(classifier, W, rules.upper, margin=self.on_margin)
-        rows, locked_rows = rows_of(X), rows_of(locked)
+        asked, (W, b) = task.constraints, linear_parts(classifier)
+        n, m = task.n_users, W.shape[1]
+        lists = classifier_candidates(classifier, W, asked.upper, margin=self.on_margin)
         counts = np.empty((n, m), dtype=np.int32)
         flags = np.empty((n, m), dtype=np.uint8)
-
-        def search(start: int, stop: int) -> list[tuple[NDArray[np.int32], NDArray[np.float32]]]:
-            parts = []
-            room = max(1024, (stop - start) * m * EDITS_A_PAIR)
-            while start < stop:
-                items, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-                done, used = greedy_search(
-                    *rows, *locked_rows[:2], W, b, rules.upper, rules.jump,
-                    lists.items, lists.end, lists.whole,
-                    rules.policy.modify, rules.policy.add, self.on_margin, rules.extend,
-                    rules.step, rules.levels, kappa, rules.max_steps,
-                    start, stop, counts, flags, items, values,
-                )  # fmt: skip
-                if done == start:  # not even one user fits
-                    room *= 2
-                    continue
-                parts.append((items[:used].copy(), values[:used].copy()))
-                start = done
-            return parts
-
-        parts = [part for chunk in over_users(n, search) for part in chunk]
+        given = (
+            *rows_of(task.X), *rows_of(task.locked)[:2], W, b, asked.upper, asked.jump,
+            lists.items, lists.end, lists.whole,
+            asked.policy.modify, asked.policy.add, self.on_margin, asked.extend,
+            asked.step, asked.levels, task.confidence, asked.max_steps,
+        )  # fmt: skip
+        parts: Parts = []
+        count = progress.counter(n, "Phase I")
+        for users, found in over_users(n, partial(_search_range, partial(greedy_search, *given), counts, flags)):
+            parts += found
+            count(users)
         indptr = np.zeros(n * m + 1, dtype=np.int64)
         np.cumsum(counts.ravel(), out=indptr[1:])
         return Edits(
@@ -109,19 +77,21 @@ class GreedySearch(NoiseSearch):
         )
 
 
-def engine_of(classifier: Classifier) -> Engine:
-    """How a classifier that is not linear gives its gradients."""
-    if isinstance(classifier, NetworkClassifier):
-        from attriguard.noise.hidden_layer import HiddenLayer
-
-        return HiddenLayer(classifier)
-    if isinstance(classifier, ModuleClassifier):
-        from attriguard.noise.autograd import Autograd
-
-        return Autograd(classifier)
-    raise ParameterError(
-        f"this search needs a linear classifier, a network or a torch.nn.Module, got {type(classifier).__name__}"
-    )
+def _search_range(
+    kernel: Callable[..., Any], counts: NDArray[np.int32], flags: NDArray[np.uint8], start: int, stop: int
+) -> tuple[int, Parts]:
+    """Users ``start`` to ``stop``: how many they are, and their edits, a new buffer wherever one is full."""
+    parts: Parts = []
+    users, room = stop - start, max(SMALLEST_BUFFER, (stop - start) * counts.shape[1] * EDITS_A_PAIR)
+    while start < stop:
+        items, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
+        done, used = kernel(start, stop, counts, flags, items, values)
+        if done == start:  # not even one user fits
+            room *= 2
+            continue
+        parts.append((items[:used].copy(), values[:used].copy()))
+        start = done
+    return users, parts
 
 
 class Panda(GreedySearch):

@@ -1,4 +1,4 @@
-"""Items named by people, as columns: those that must not change, and those that may be added."""
+"""From items as people name them to columns: items that must not change, and items that may be added."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def item_columns(wanted: Iterable[Any], n_items: int, items: NDArray[Any] | None
     """Columns of items named by id (where ids are known; 7 and "7" are the same item) or by column number."""
     if isinstance(wanted, (str, bytes)):
         raise ParameterError(f"{name} must be a list of items, got the text {wanted!r}")
-    # The same parameter is read by fit and again by every plan: what can be read only once would be empty then.
+    # fit and every plan read the parameter again, so an iterator, which can be read only once, is refused.
     if not isinstance(wanted, Iterable) or isinstance(wanted, Iterator):
         raise ParameterError(f"{name} must be a list of items, got {type(wanted).__name__}")
     names = list(wanted)
@@ -36,6 +36,7 @@ def item_columns(wanted: Iterable[Any], n_items: int, items: NDArray[Any] | None
 
 
 def locked_columns(locked: Any, n_items: int, items: NDArray[Any] | None) -> NDArray[np.int64] | None:
+    """Columns of the items that must not change; None where nothing is locked."""
     return None if locked is None else item_columns(locked, n_items, items, name="locked")
 
 

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_choice, check_number
-from attriguard.classifiers.small import softmax
-from attriguard.noise.base import NO_LIMIT, Rules
-from attriguard.noise.evasion import Block, Changes, EvasionSearch, Ints, infers
-from attriguard.noise.jacobian import LinearOutputs, Outputs, Point
+from attriguard.classifiers.maths import softmax
+from attriguard.classifiers.outputs import Ints, Outputs, Point
+from attriguard.noise.constraints import NO_LIMIT, Constraints
+from attriguard.noise.evasion import Block, EvasionSearch, Proposal, infers
 from attriguard.noise.pairs import MOST_STEPS
 from attriguard.noise.saliency import best_items, best_pairs, ranked_items
 
@@ -35,7 +35,16 @@ MAPS = (AUTO, "outputs", "probabilities")
 class JSMA(EvasionSearch):
     """The most salient entry, or pair of entries, one after another.
 
-    ``max_distortion`` is Υ, the share of all entries that may change at most.
+    Parameters
+    ----------
+    pairs
+        Move two entries in each step, as published.
+    decrease
+        Lower entries instead of raising them.
+    of
+        What the saliency map is of: "outputs", "probabilities", or "auto" (as the module's text says).
+    max_distortion
+        Υ, the largest share of all entries that may change.
     """
 
     name = "jsma"
@@ -52,27 +61,29 @@ class JSMA(EvasionSearch):
     def _on_probabilities(self, outputs: Outputs) -> bool:
         return outputs.softmax if self.of == AUTO else self.of == "probabilities"
 
-    def _map_is_fixed(self, outputs: Outputs) -> bool:
-        """On a linear classifier the map of the outputs never changes: the items are sorted once."""
-        changes = self.pairs or self.decrease or self._on_probabilities(outputs)
-        return isinstance(outputs, LinearOutputs) and not changes
+    def _fixed_map(self, outputs: Outputs) -> NDArray[np.floating] | None:
+        """The derivatives where the map never changes, so that the items are sorted once; else None."""
+        moving = self.pairs or self.decrease or self._on_probabilities(outputs)
+        return None if moving else outputs.jacobian
 
     def _rows_a_user(self, outputs: Outputs) -> int:
-        return 1 if self._map_is_fixed(outputs) else outputs.m
+        return outputs.m if self._fixed_map(outputs) is None else 1
 
-    def _limit(self, rules: Rules, *, linear: bool) -> int:
-        limit = (MOST_STEPS if rules.max_steps == NO_LIMIT and not linear else rules.max_steps) + 1
+    def _limit(self, constraints: Constraints, *, linear: bool) -> int:
+        limit = (MOST_STEPS if constraints.max_steps == NO_LIMIT and not linear else constraints.max_steps) + 1
         if self.max_distortion == 1.0:
             return limit
-        return min(limit, int(self.max_distortion * rules.n_items / (2 if self.pairs else 1)))
+        return min(limit, int(self.max_distortion * constraints.n_items / (2 if self.pairs else 1)))
 
-    def _changes(self, outputs: Outputs, block: Block, rules: Rules) -> Changes:
-        limit = self._limit(rules, linear=isinstance(outputs, LinearOutputs))
-        if isinstance(outputs, LinearOutputs) and self._map_is_fixed(outputs):
-            return self._down_the_list(outputs, block, rules.step, limit)
-        return self._step_by_step(outputs, block, rules.step, limit)
+    def _propose(self, outputs: Outputs, block: Block, constraints: Constraints) -> Proposal:
+        limit = self._limit(constraints, linear=outputs.jacobian is not None)
+        jacobian = self._fixed_map(outputs)
+        if jacobian is None:
+            return self._step_by_step(outputs, block, constraints.step, limit)
+        scores = outputs.at(block.start).scores
+        return self._down_the_list(jacobian, scores, block, constraints.step, limit)
 
-    def _step_by_step(self, outputs: Outputs, block: Block, step: float, limit: int) -> Changes:
+    def _step_by_step(self, outputs: Outputs, block: Block, step: float, limit: int) -> Proposal:
         """A new map in every step."""
         users, values, kappa = block.users, block.values, block.kappa[block.users]
         now, bound = block.start[users], np.float32(0.0 if self.decrease else 1.0)
@@ -92,7 +103,7 @@ class JSMA(EvasionSearch):
             taken += 1
         before = block.start[users]
         pairs, items = np.nonzero(now != before)
-        return Changes(pairs, items, now[pairs, items])
+        return Proposal(pairs, items, now[pairs, items])
 
     def _slopes(
         self, point: Point, values: Ints, on_probabilities: bool
@@ -109,13 +120,14 @@ class JSMA(EvasionSearch):
         change = -step if self.decrease else step
         return np.clip(entries.astype(np.float64) + change, 0.0, 1.0).astype(np.float32)
 
-    def _down_the_list(self, outputs: LinearOutputs, block: Block, step: float, limit: int) -> Changes:
+    def _down_the_list(
+        self, coef: NDArray[np.floating], scores: NDArray[np.floating], block: Block, step: float, limit: int
+    ) -> Proposal:
         """All pairs walk down their value's list at once, past the entries that may not move."""
-        coef = np.asarray(outputs.classifier.coef_)
         lists, weights = ranked_items(coef, coef.sum(axis=0) - coef), np.ascontiguousarray(coef.T)
         users, values, kappa = block.users, block.values, block.kappa[block.users]
         closed = ~block.free | (block.start >= 1.0)
-        scores = outputs.at(block.start).scores[users]
+        scores = scores[users]
         place, moves = np.zeros(users.size, dtype=np.int64), [np.empty((2, 0), dtype=np.int64)]
         entry, fresh = np.empty(users.size, dtype=np.float32), np.ones(users.size, dtype=np.bool_)
         active, taken = np.arange(users.size), 0
@@ -132,7 +144,7 @@ class JSMA(EvasionSearch):
         pairs, items = np.concatenate(moves, axis=1)
         unfinished = ~fresh[pairs] & (items == lists[values[pairs], np.minimum(place[pairs], lists.shape[1] - 1)])
         order = np.lexsort((items, pairs))
-        return Changes(pairs[order], items[order], np.where(unfinished, entry[pairs], np.float32(1.0))[order])
+        return Proposal(pairs[order], items[order], np.where(unfinished, entry[pairs], np.float32(1.0))[order])
 
 
 def _next_open(

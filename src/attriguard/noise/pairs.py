@@ -1,27 +1,28 @@
 """Algorithm 1 on any differentiable classifier: all (user, value) pairs of a batch of users, step by step.
 
-How gradients and decision functions are had is an engine's business: `HiddenLayer` follows the one changed entry
-through a network with one hidden layer, `Autograd` asks torch. The rules of the moves are the same for both, and the
-same as on a linear classifier (`noise.greedy` says how they differ from the printed algorithm). On a classifier that is
-not linear a gain can change its sign on the way; an entry still moves one way only, so every search ends.
+The classifier's engine gives gradients and decision functions (`classifiers.engines`). Which entry moves, and how far,
+is decided here, as on a linear classifier (`noise.greedy` says how that differs from the printed algorithm). On a
+classifier that is not linear a gain can change its sign on the way; an entry still moves one way only, so every search
+ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from attriguard.classifiers.engines import Engine
+from attriguard.classifiers.outputs import Ints
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import NO_LIMIT, Rules
+from attriguard.noise.base import SearchTask
+from attriguard.noise.constraints import NO_LIMIT
 from attriguard.noise.edits import Edits
+from attriguard.progress import Progress
 
-Ints = NDArray[np.int64]
 # Pairs in one call of the kernel that picks the moves.
 PAIRS_A_RANGE = 16
 # Steps where maxiter sets no limit. A value that a network hardly ever infers can stay out of reach while every entry
@@ -29,33 +30,8 @@ PAIRS_A_RANGE = 16
 MOST_STEPS = 100
 
 
-class Engine(Protocol):
-    """Gradients and decision functions of the pairs of one batch of users; pair u·m + i is user u on the way to i."""
-
-    def users_at_once(self) -> int: ...
-
-    def begin(self, X: csr_array) -> NDArray[np.float64]:
-        """A new batch of users; their decision functions (n, m)."""
-
-    def reset(self, pairs: Ints) -> None:
-        """These pairs start again from the users' own data."""
-
-    def gradient(self, pairs: Ints, rivals: Ints, now: NDArray[np.float32]) -> NDArray[Any]:
-        """(all pairs, items): of C_i − C_rival at `now` (of C_i where the rival is -1); valid for these pairs."""
-
-    def move(
-        self,
-        pairs: Ints,
-        items: Ints,
-        change: NDArray[np.float64],
-        now: NDArray[np.float32],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """One entry of each of these pairs has changed: bring their scores up to date."""
-
-
 @dataclass(frozen=True, eq=False)
-class Found:
+class PairEdits:
     """The edits of some pairs: entry e belongs to ``pairs[e]``."""
 
     reached: Ints
@@ -65,34 +41,24 @@ class Found:
     values: NDArray[np.float32]
 
 
-def search_pairs(
-    engine: Engine,
-    X: csr_array,
-    rules: Rules,
-    kappa: NDArray[np.float64],
-    locked: csr_array,
-    *,
-    m: int,
-    margin: bool,
-    progress: Callable[[str, float], None] | None = None,
-) -> Edits:
+def search_pairs(engine: Engine, task: SearchTask, *, m: int, margin: bool, progress: Progress) -> Edits:
     """Phase I for all users, a batch at a time."""
-    n, size = X.shape[0], max(1, engine.users_at_once())
+    n, size = task.n_users, max(1, engine.users_at_once())
     success, extended = np.zeros(n * m, dtype=np.bool_), np.zeros(n * m, dtype=np.bool_)
-    parts: list[Found] = []
+    parts: list[PairEdits] = []
+    count = progress.counter(n, "Phase I")
     for start in range(0, n, size):
-        users = slice(start, min(start + size, n))
-        batch = Batch(engine, X[users], rules, kappa[users], locked[users], m)
+        batch = Batch(engine, task.of_users(slice(start, start + size)), m)
         for found in batch.search(margin=margin):
             success[start * m + found.reached] = True
             extended[start * m + found.reached] = found.extended
-            parts.append(Found(found.reached, found.extended, start * m + found.pairs, found.items, found.values))
-        if progress is not None:
-            progress("Phase I", users.stop - users.start)
+            parts.append(replace(found, pairs=start * m + found.pairs))
+        count(batch.task.n_users)
     return as_edits(parts, success.reshape(n, m), extended.reshape(n, m))
 
 
-def as_edits(parts: list[Found], success: NDArray[np.bool_], extended: NDArray[np.bool_]) -> Edits:
+def as_edits(parts: list[PairEdits], success: NDArray[np.bool_], extended: NDArray[np.bool_]) -> Edits:
+    """The edits of all pairs in the order of users and values; ``pairs`` count over all users here."""
     pairs = np.concatenate([part.pairs for part in parts] or [np.empty(0, dtype=np.int64)])
     items = np.concatenate([part.items for part in parts] or [np.empty(0, dtype=np.int64)])
     values = np.concatenate([part.values for part in parts] or [np.empty(0, dtype=np.float32)])
@@ -111,31 +77,29 @@ def as_edits(parts: list[Found], success: NDArray[np.bool_], extended: NDArray[n
 class Batch:
     """Some users and all their pairs."""
 
-    def __init__(
-        self, engine: Engine, X: csr_array, rules: Rules, kappa: NDArray[np.float64], locked: csr_array, m: int
-    ) -> None:
-        n = X.shape[0]
-        self.engine, self.rules = engine, rules
+    def __init__(self, engine: Engine, task: SearchTask, m: int) -> None:
+        n, constraints = task.n_users, task.constraints
+        self.engine, self.task, self.constraints = engine, task, constraints
         self.users = np.repeat(np.arange(n), m)
         self.values = np.tile(np.arange(m), n)
-        self.kappa = kappa[self.users]
-        self.start = X.toarray()
-        self.fixed = (locked.toarray() != 0) | (rules.upper < 0)
-        self.base = engine.begin(X)
+        self.kappa = task.confidence[self.users]
+        self.start = task.X.toarray()
+        self.fixed = (task.locked.toarray() != 0) | (constraints.upper < 0)
+        self.base = engine.begin(task.X)
         self.scores = np.empty((n * m, m))
-        self.now = np.empty((n * m, X.shape[1]), dtype=np.float32)
+        self.now = np.empty((n * m, constraints.n_items), dtype=np.float32)
         self.way = np.empty(self.now.shape, dtype=np.int8)
 
-    def search(self, *, margin: bool) -> Iterator[Found]:
+    def search(self, *, margin: bool) -> Iterator[PairEdits]:
         """The policy asked for, then Modify_Add; on each the search asked for, then C_i alone."""
-        policy, left = self.rules.policy, np.arange(self.users.size)
+        policy, left = self.constraints.policy, np.arange(self.users.size)
         for extended in (False, True):
-            if extended and (not self.rules.extend or (policy.modify and policy.add)):
+            if extended and (not self.constraints.extend or (policy.modify and policy.add)):
                 return
             for on_margin in (True, False) if margin else (False,):
                 reached = self._attempt(left, policy.modify or extended, policy.add or extended, on_margin)
                 at, items = np.nonzero(self.now[reached] != self.start[self.users[reached]])
-                yield Found(reached, extended, reached[at], items, self.now[reached[at], items])
+                yield PairEdits(reached, extended, reached[at], items, self.now[reached[at], items])
                 left = np.setdiff1d(left, reached, assume_unique=True)
 
     def _attempt(self, pairs: Ints, modify: bool, add: bool, margin: bool) -> Ints:
@@ -147,8 +111,8 @@ class Batch:
         self.way[pairs] = 0
         self.scores[pairs] = self.base[self.users[pairs]]
         self.engine.reset(pairs)
-        rules, chosen, change = self.rules, np.empty(self.users.size, np.int64), np.empty(self.users.size)
-        limit = MOST_STEPS if rules.max_steps == NO_LIMIT else rules.max_steps
+        asked, chosen, change = self.constraints, np.empty(self.users.size, np.int64), np.empty(self.users.size)
+        limit = MOST_STEPS if asked.max_steps == NO_LIMIT else asked.max_steps
         taken, reached = 0, [np.empty(0, dtype=np.int64)]
         while pairs.size:
             rivals, there = self._stand(pairs)
@@ -161,8 +125,8 @@ class Batch:
                 against[pairs] = rivals[~there]
             gradient = self.engine.gradient(pairs, against, self.now)
             given = (
-                pairs, self.users, gradient, self.start, self.fixed, rules.upper, rules.jump,
-                modify, add, margin, rules.step, rules.levels, self.now, self.way, chosen, change,
+                pairs, self.users, gradient, self.start, self.fixed, asked.upper, asked.jump,
+                modify, add, margin, asked.step, asked.levels, self.now, self.way, chosen, change,
             )  # fmt: skip
             _over(pairs, partial(best_moves, *given))
             pairs = pairs[chosen[pairs] >= 0]
@@ -171,7 +135,7 @@ class Batch:
         return np.sort(np.concatenate(reached))
 
     def _stand(self, pairs: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """Who leads each pair's value or follows it closest, and whether C infers the value with a lead of κ."""
+        """The closest rival of each pair's value, and whether C infers the value with a lead of κ."""
         scores, i, each = self.scores[pairs].copy(), self.values[pairs], np.arange(pairs.size)
         own = scores[each, i]
         scores[each, i] = -np.inf

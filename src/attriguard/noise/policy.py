@@ -10,6 +10,8 @@ from attriguard._checks import check_choice
 
 @dataclass(frozen=True, slots=True)
 class Policy:
+    """One of the paper's three kinds of noise."""
+
     name: str
     modify: bool  # existing entries may change
     add: bool  # new entries may be added
@@ -27,4 +29,5 @@ POLICIES = {
 
 
 def check_policy(policy: Any) -> Policy:
+    """The policy of this name; an unknown name is refused."""
     return POLICIES[check_choice(policy, POLICIES, name="policy")]

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import Any
 
-from attriguard._checks import check_choice
+from attriguard._registry import Registry
 from attriguard.errors import ParameterError
 from attriguard.noise.base import NoiseSearch
 
-SEARCHES = {
-    "margin": ("attriguard.noise.greedy", "Margin"),
-    "panda": ("attriguard.noise.greedy", "Panda"),
-    "exact": ("attriguard.noise.exact", "Exact"),
-    "fgsm": ("attriguard.noise.fgsm", "FGSM"),
-    "jsma": ("attriguard.noise.jsma", "JSMA"),
-    "cw": ("attriguard.noise.carlini_wagner", "CarliniWagner"),
-}
+SEARCHES: Registry[NoiseSearch] = Registry(
+    "search",
+    "attriguard.noise.base:NoiseSearch",
+    {
+        "margin": "attriguard.noise.greedy:Margin",
+        "panda": "attriguard.noise.greedy:Panda",
+        "exact": "attriguard.noise.exact:Exact",
+        "fgsm": "attriguard.noise.fgsm:FGSM",
+        "jsma": "attriguard.noise.jsma:JSMA",
+        "cw": "attriguard.noise.carlini_wagner:CarliniWagner",
+    },
+)
 
 
 def get_search(name: Any, **options: Any) -> NoiseSearch:
     """A search by its name and options, or the search itself."""
-    if isinstance(name, NoiseSearch):
-        return name
-    module, cls = SEARCHES[check_choice(name, SEARCHES, name="search")]
-    return getattr(importlib.import_module(module), cls)(**options)
+    return name if isinstance(name, NoiseSearch) else SEARCHES.make(name, **options)
+
+
+def search_names() -> list[str]:
+    """The names of all searches."""
+    return list(SEARCHES)
 
 
 def search_options(search: Any) -> dict[str, Any]:
-    """The options of a search that was given as such, for `get_search`."""
+    """The options of a search that was given as such, for `get_search`; a search by name has none."""
     if not isinstance(search, NoiseSearch):
         return {}
-    if type(search) is not type(get_search(check_choice(search.name, SEARCHES, name="search"))):
+    if type(search) is not SEARCHES[search.name]:
         raise ParameterError(f"{type(search).__name__} is no search of this package, and cannot be saved with a guard")
-    return {name: getattr(search, name) for name in inspect.signature(type(search)).parameters}
+    return search.options()

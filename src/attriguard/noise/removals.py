@@ -1,4 +1,8 @@
-"""Phase I of the goal "conceal": one change after another, each the one that tells least afterwards."""
+"""Phase I of the goal "conceal": one change after another, always the one after which the ensemble knows least.
+
+What the ensemble knows of a user is called leakage: KL(posterior ‖ prior), in nats. It is 0 where the posterior is the
+prior.
+"""
 
 from __future__ import annotations
 
@@ -9,40 +13,47 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._progress import Progress
 from attriguard.classifiers.ensemble import Ensemble
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
-from attriguard.noise.base import Rules, check_locked
+from attriguard.noise.constraints import Constraints, check_locked
 from attriguard.noise.edits import Edits
+from attriguard.progress import Progress, ProgressLike
 
-# Items that are tried for an addition, at most: those that pull most to each value.
+# At most this many items are tried as additions: those that pull most to each value.
 POOL = 200
 # Users a thread works on at a time.
 FEWEST_USERS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Sequences:
-    """Every user's changes in the order they are made: ``found`` of them, the item and its new value (0: removed).
+class ChangeSequences:
+    """Every user's changes in the order in which they are made, at most ``most`` of them.
 
-    ``told`` (n, most + 1) is what the ensemble can tell before the first change and after each: how far its posterior
-    is from the prior, as a Kullback-Leibler divergence in nats.
+    Attributes
+    ----------
+    lengths
+        (n,): how many changes each user has; fewer than ``most`` where nothing else may change.
+    items, values
+        (n, most): the item of each change, and its new value (0 where a rating is removed).
+    leakage
+        (n, most + 1): the leakage before the first change, and after each.
     """
 
-    found: NDArray[np.int64]
+    lengths: NDArray[np.int64]
     items: NDArray[np.int32]
     values: NDArray[np.float32]
-    told: NDArray[np.float32]
+    leakage: NDArray[np.float32]
 
     @property
     def most(self) -> int:
+        """The largest number of changes that was asked for."""
         return int(self.items.shape[1])
 
     def prefixes(self) -> Edits:
-        """Candidate k: the first k changes; out of reach where there are fewer."""
-        n, width = self.found.size, self.most + 1
-        success = np.arange(width) <= self.found[:, None]
+        """Candidate k is the first k changes of a user; it is out of reach where the user has fewer."""
+        n, width = self.lengths.size, self.most + 1
+        success = np.arange(width) <= self.lengths[:, None]
         lengths = np.where(success, np.arange(width), 0)
         indptr = np.concatenate([[0], np.cumsum(lengths.ravel())])
         items, values = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.float32)
@@ -58,29 +69,34 @@ class Sequences:
         )
 
 
-def find_sequences(
+def find_changes(
     ensemble: Ensemble,
     X: csr_array,
-    rules: Rules,
+    constraints: Constraints,
     most: int,
     *,
     locked: Any = None,
-    progress: Progress | None = None,
-) -> Sequences:
-    """At most ``most`` changes a user: removals where the policy lets existing ratings change, else additions."""
+    progress: ProgressLike = None,
+) -> ChangeSequences:
+    """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
+
+    The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
+    marks entries that must not change, user by user.
+    """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
-    free = np.full(indices.size, rules.policy.modify) & (rules.upper[indices] >= 0)
-    pool = np.empty(0, dtype=np.int32) if rules.policy.modify else addition_pool(ensemble, rules)
-    given = (indptr, indices, data, free.astype(np.uint8), pool, rules.upper[pool].astype(np.float32))
-    model = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.outputs, ensemble.b2, ensemble.prior)
-    result = Sequences(
+    modify, upper = constraints.policy.modify, constraints.upper
+    free = np.full(indices.size, modify) & (upper[indices] >= 0)
+    pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
+    given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
+    model = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2, ensemble.prior)
+    result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
         np.zeros((n, most), dtype=np.int32),
         np.zeros((n, most), dtype=np.float32),
         np.zeros((n, most + 1), dtype=np.float32),
     )
-    out = (result.found, result.items, result.values, result.told)
+    out = (result.lengths, result.items, result.values, result.leakage)
     held = rows_of(fixed)[:2]
 
     def work(start: int, stop: int) -> int:
@@ -89,18 +105,18 @@ def find_sequences(
         conceal_rows(*given, *held, *model, start, stop, *out)
         return stop - start
 
+    count = Progress.of(progress).counter(n, "looking for what tells most")
     for done in over_users(n, work, smallest=FEWEST_USERS):
-        if progress is not None:
-            progress("looking for what tells most", done)
+        count(done)
     return result
 
 
-def addition_pool(ensemble: Ensemble, rules: Rules) -> NDArray[np.int32]:
-    """The items that pull most to each value, by first order, of those that may be added."""
-    addable = np.flatnonzero(rules.upper > 0).astype(np.int32)
+def addition_pool(ensemble: Ensemble, constraints: Constraints) -> NDArray[np.int32]:
+    """The items that may be added and pull most to each value; the pull is a product of weights, without the ReLUs."""
+    addable = np.flatnonzero(constraints.upper > 0).astype(np.int32)
     if addable.size <= POOL:
         return addable
-    pull = (ensemble.W1[addable] @ ensemble.outputs.T) * rules.upper[addable, None]
+    pull = (ensemble.W1[addable] @ ensemble.W2_rows.T) * constraints.upper[addable, None]
     pull -= pull.mean(axis=1, keepdims=True)
     each = max(1, POOL // ensemble.m)
     best = np.argsort(-pull, axis=0, kind="stable")[:each]

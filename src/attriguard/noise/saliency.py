@@ -53,7 +53,7 @@ def best_pair(a: Floats, c: Floats) -> tuple[int, int] | None:
 
 def _two_layers(a: Floats, c: Floats, items: NDArray[np.int64]) -> NDArray[np.int64]:
     """Items that no other one dominates, and those that only such items dominate."""
-    # By falling a, then falling c, then index: whoever dominates an item stands before it.
+    # Sorted by falling a, then falling c, then index, so that items that dominate another one stand before it.
     items = items[np.lexsort((items, -c[items], -a[items]))]
     first = _undominated(c[items])
     rest = items[~first]

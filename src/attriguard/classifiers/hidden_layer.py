@@ -1,9 +1,10 @@
-"""Phase I on a network with one hidden layer, without ever computing anything twice.
+"""The views of a network with one hidden layer: its outputs, and the engine that follows single changes through it.
 
-The gradient of output v, Σ_h W1[j, h]·[unit h is on]·W2[h, v], changes only with the units that switch. So a batch of
-users begins with one matrix product for all their values, and later gradients are mixtures of these with the units that
-have switched since added or taken away: whole rows of the first layer, kept in both orders. The mixture is
-∂C_i = ∂output_i − Σ_v p_v ∂output_v for C_i = log p_i, and ∂output_i − ∂output_k for C_i − C_k.
+The engine computes nothing twice. The gradient of output v, Σ_h W1[j, h]·[unit h is on]·W2[h, v], changes only with
+the units that switch. So a batch of users begins with one matrix product for all their values. Later gradients are
+mixtures of these, with the units that have switched since added or taken away: whole rows of the first layer, which is
+kept in both orders. The mixture is ∂C_i = ∂output_i − Σ_v p_v ∂output_v for C_i = log p_i, and ∂output_i − ∂output_k
+for C_i − C_k.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.classifiers.network import NetworkClassifier, log_softmax
+from attriguard.classifiers.maths import log_softmax
+from attriguard.classifiers.network import NetworkClassifier
+from attriguard.classifiers.outputs import Ints, Local, Outputs, Point, Rows, without_columns
 from attriguard.kernels.threads import over_users
-from attriguard.noise.pairs import Ints
 
 # What a batch of users may take besides the weights.
 BATCH_BYTES = 3 * 2**29
@@ -24,8 +26,35 @@ BATCH_BYTES = 3 * 2**29
 PAIRS_A_RANGE, ITEMS_A_RANGE = 16, 256
 
 
+class NetworkOutputs(Outputs):
+    """What the softmax of a `NetworkClassifier` is taken of."""
+
+    softmax, heavy = True, True
+
+    def __init__(self, classifier: NetworkClassifier) -> None:
+        self.classifier, self.m = classifier, classifier.m
+
+    def at(self, rows: Rows) -> Point:
+        """All columns, from sparse pre-activations."""
+        return self._point(self.classifier.pre_activations(csr_array(rows)), self.classifier.weights.W1)
+
+    def among(self, rows: Rows, columns: Ints) -> Local:
+        """Few columns: what the others add to the pre-activations is computed once."""
+        base = self.classifier.pre_activations(without_columns(rows, columns)).astype(np.float32)
+        W1 = self.classifier.weights.W1[columns]
+        return lambda x, which: self._point(base[which] + x @ W1, W1)
+
+    def _point(self, pre: NDArray[Any], W1: NDArray[Any]) -> Point:
+        w, on = self.classifier.weights, pre > 0
+
+        def slope(mix: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray((mix.astype(w.W2.dtype) @ w.W2.T * on) @ W1.T)
+
+        return Point(np.maximum(pre, 0.0) @ w.W2 + w.b2, slope)
+
+
 class HiddenLayer:
-    """The engine for a `NetworkClassifier`."""
+    """The engine of a `NetworkClassifier`."""
 
     def __init__(self, network: NetworkClassifier) -> None:
         self.network = network
@@ -34,11 +63,13 @@ class HiddenLayer:
         self.hidden, self.m = self.weights.W2.shape
 
     def users_at_once(self) -> int:
+        """As many as fit into `BATCH_BYTES` besides the weights."""
         number = self.weights.W1.itemsize
         a_pair = self.hidden * (8 + 1 + number) + self.network.n_items * (2 * number + 4 + 1)
         return max(1, BATCH_BYTES // (self.m * a_pair))
 
     def begin(self, X: csr_array) -> NDArray[np.float64]:
+        """One matrix product for the gradients of all values of these users; their log p."""
         pairs = X.shape[0] * self.m
         self.own = self.network.pre_activations(X)
         self.on = self.own > 0
@@ -55,12 +86,14 @@ class HiddenLayer:
         return self.base
 
     def reset(self, pairs: Ints) -> None:
+        """The users' own pre-activations and log p again; no gradient is valid any more."""
         self.mix[pairs] = np.nan
         self.log_p[pairs] = self.base[pairs // self.m]
         for p in pairs:
             self.pre[p] = self.own[p // self.m]
 
     def gradient(self, pairs: Ints, rivals: Ints, now: NDArray[np.float32]) -> NDArray[Any]:
+        """The last gradient of each pair, plus or minus the rows of the units that have switched since."""
         from attriguard.kernels.units import add_units, count_switched, list_switched
 
         self._set_up(pairs, rivals[pairs])
@@ -104,6 +137,7 @@ class HiddenLayer:
         now: NDArray[np.float32],
         scores: NDArray[np.float64],
     ) -> None:
+        """Each pair's changed entry moves its pre-activations; from them come the new log p."""
         from attriguard.kernels.units import change_entries
 
         w = self.weights

@@ -1,0 +1,75 @@
+"""The weights of a network with one hidden layer: their shapes, and how training starts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attriguard.errors import DataError, ParameterError
+
+# The names of the four arrays, in their order.
+PARTS = ("W1", "b1", "W2", "b2")
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Outputs relu(x W1 + b1) W2 + b2, float32 (or float64); W1 is (items, hidden), W2 (hidden, m)."""
+
+    W1: NDArray[Any]
+    b1: NDArray[Any]
+    W2: NDArray[Any]
+    b2: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        hidden, m = self.W2.shape if self.W2.ndim == 2 else (-1, -1)
+        if self.W1.ndim != 2 or self.W1.shape[1] != hidden or self.b1.shape != (hidden,) or self.b2.shape != (m,):
+            raise ParameterError(
+                "a network has weights (items, hidden), (hidden,), (hidden, m) and (m,), got "
+                f"{self.W1.shape}, {self.b1.shape}, {self.W2.shape} and {self.b2.shape}"
+            )
+
+    @property
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """The four arrays by their names, as files keep them."""
+        return {name: getattr(self, name) for name in PARTS}
+
+    @property
+    def finite(self) -> bool:
+        """Whether no weight is NaN or infinite."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            # Sums, since one NaN or infinity is enough to show in them, and they need no memory.
+            return all(np.isfinite(part.sum(dtype=np.float64)) for part in self.parts.values())
+
+
+def weights_from(tensors: Mapping[str, NDArray[Any]], prefix: str = "") -> Weights:
+    """The weights among the tensors of a file, where their names begin with ``prefix``."""
+    return Weights(*(tensor_of(tensors, prefix + name) for name in PARTS))
+
+
+def tensor_of(tensors: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    """One tensor of a file by its name; refused where the file does not hold it."""
+    if name not in tensors:
+        raise DataError(f"the tensor {name!r} of the classifier is missing")
+    return np.asarray(tensors[name])
+
+
+def first_weights(chance: np.random.Generator, n_items: int, hidden: int, m: int, scale: float = 1.0) -> Weights:
+    """Weights before training: uniform within ± 1/√inputs, which keeps the outputs of order 1.
+
+    ``scale`` multiplies the first layer's weights and biases.
+    """
+    near, far = scale * n_items**-0.5, hidden**-0.5
+
+    def uniform(shape: tuple[int, ...], bound: float) -> NDArray[np.float32]:
+        part = chance.random(shape, dtype=np.float32)
+        part -= np.float32(0.5)
+        part *= np.float32(2.0 * bound)  # in place: the first layer may take gigabytes
+        return part
+
+    return Weights(
+        uniform((n_items, hidden), near), uniform((hidden,), near), uniform((hidden, m), far), uniform((m,), far)
+    )
