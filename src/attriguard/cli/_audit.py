@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from attriguard.data.public_data import PublicData
     from attriguard.evaluation.audit import Audit
     from attriguard.evaluation.aware import Aware
-    from attriguard.evaluation.goals import GoalOutcome
+    from attriguard.evaluation.goals_compared import GoalOutcome
     from attriguard.guard import AttriGuard
 
 
@@ -26,12 +26,13 @@ def run_audit(
     seed: int | None,
 ) -> Audit:
     from attriguard.cli._shell import progress
-    from attriguard.evaluation.audit import audit, steps_of
+    from attriguard.evaluation.audit import audit
+    from attriguard.evaluation.measure import Measure
 
-    with progress(steps_of(data, guard, attacks, budgets, knowing, all_goals)) as advance:
+    with progress(1) as advance:
         return audit(
-            data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, all_goals=all_goals, seed=seed,
-            progress=advance,
+            data, guard=guard, attacks=attacks, budgets=budgets, knowing=knowing, all_goals=all_goals,
+            measure=Measure(seed), progress=lambda what, _: advance(what, 0),
         )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def as_record(result: Audit, output: Path) -> dict[str, Any]:
                 "rated_by": item.users,
                 "bits": item.bits,
             }
-            for item in result.telling
+            for item in result.revealing
         ],
     }
 
@@ -108,7 +109,7 @@ def _print(result: Audit, screen: Any, output: Path) -> None:
     from rich.table import Table
 
     from attriguard.cli._shell import print_table
-    from attriguard.report.audit_page import PLAIN_NAMES, goals_tables, knowing_in_words, summary
+    from attriguard.report.audit_page import goals_tables, knowing_in_words, plain_name, summary
 
     screen.print(summary(result), soft_wrap=True)
     screen.print()
@@ -118,8 +119,8 @@ def _print(result: Audit, screen: Any, output: Path) -> None:
     for budget in result.budgets:
         table.add_column("no guard" if budget == 0 else f"{budget:g}", justify="right")
     for curve in result.curves:
-        name = PLAIN_NAMES.get(curve.attack)
-        label = f"{curve.attack} {name}" if name else curve.attack
+        name = plain_name(curve.attack)
+        label = f"{curve.attack} {name}" if name != curve.attack else curve.attack
         table.add_row(label, *(f"{accuracy:.3f}" for accuracy in curve.accuracy))
     table.add_row("ratings changed", *(f"{cost:.2f}" for cost in result.curves[0].expected_cost))
     screen.print(table)

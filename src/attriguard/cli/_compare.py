@@ -43,8 +43,9 @@ def run_comparison(
     from attriguard.attacks import class_of, lineup
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import split_for_audit
-    from attriguard.evaluation.comparison import compare, comparison_steps
-    from attriguard.evaluation.precision import common_level, precision_losses, strengths_at
+    from attriguard.evaluation.comparison import compare
+    from attriguard.evaluation.measure import Measure
+    from attriguard.evaluation.precision import RecommenderSetup, common_level, precision_losses, strengths_at
     from attriguard.report.comparison import Comparison, Costs, shown_of
     from attriguard.utility.holdout import HELD_OUT
 
@@ -57,10 +58,11 @@ def run_comparison(
     levels = levels_of(reach)
     learner = None if recommender is None else recommender_of(recommender, seed)
     train, test = split_for_audit(data, seed)
-    with progress(comparison_steps(defenses, len(attacks), data.m, draws=draws)) as advance:
+    measure = Measure(seed, draws, store)
+    with progress(1) as advance:
         tradeoffs = compare(
-            defenses, attacks, test.X, test.y, train=(train.X, train.y), strengths=given, draws=draws, seed=seed,
-            cache=store, progress=advance,
+            defenses, attacks, test.X, test.y, train=(train.X, train.y), strengths=given, measure=measure,
+            progress=lambda what, _: advance(what, 0),
         )  # fmt: skip
     costs = None
     if learner is not None:
@@ -72,10 +74,12 @@ def run_comparison(
             for defense in defenses:
                 advance(f"{defense.name} learns", 1)
                 defense.fit(train.X, train.y)
+            setup = RecommenderSetup(
+                everybody, np.arange(train.n_users, everybody.shape[0]), learner, holdouts=holdouts
+            )
             losses = precision_losses(
-                everybody, np.arange(train.n_users, everybody.shape[0]), learner, defenses, chosen, test.y,
-                holdouts=holdouts, seed=seed, cache=store, progress=advance,
-            )  # fmt: skip
+                setup, defenses, chosen, test.y, measure=measure, progress=lambda what, _: advance(what, 0)
+            )
         few = int((np.diff(everybody.indptr) <= HELD_OUT).sum())
         costs = Costs(learner.name, first, level, holdouts, few, tuple(losses))
     most_frequent = np.bincount(train.y, minlength=data.m).argmax()

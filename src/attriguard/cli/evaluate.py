@@ -223,16 +223,18 @@ def run_paper(
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import split_for_audit
     from attriguard.evaluation.engine import evaluate as run
-    from attriguard.goals import candidates_of, follows_budget
+    from attriguard.evaluation.measure import Measure
 
     train, test = split_for_audit(data, seed)
-    planned = len(ladder) if follows_budget(guard) else 1
-    with progress((1 + candidates_of(guard.goal, data.m, ladder[-1])) * planned * len(wanted)) as advance:
+    with progress(1) as advance:
         advance("the guard learns", 0)
         guard.fit(train.X, train.y)
         attacks = lineup(wanted, random_state=seed, hidden=hidden, guard=guard)
         plan = guard.plan(test.X)
-        curves = run(plan, attacks, test.y, ladder, train=(train.X, train.y), cache=store, progress=advance)
+        curves = run(
+            plan, attacks, test.y, ladder, train=(train.X, train.y), measure=Measure(seed, cache=store),
+            progress=lambda what, _: advance(what, 0),
+        )  # fmt: skip
     return curves, {"training_users": train.n_users, "test_users": test.n_users}
 
 
@@ -253,16 +255,15 @@ def run_aware(
 
     from attriguard.cli._shell import progress
     from attriguard.evaluation.audit import split_for_audit
-    from attriguard.evaluation.aware import aware_steps, evaluate_aware
+    from attriguard.evaluation.aware import evaluate_aware
+    from attriguard.evaluation.measure import Measure
     from attriguard.evaluation.protocol import halves
-    from attriguard.goals import candidates_of
 
     groups = halves(*split_for_audit(data, seed), seed)
-    candidates = candidates_of(guard.goal, data.m, ladder[-1])
-    with progress(aware_steps(len(retrain), len(undo), len(ladder), candidates)) as advance:
+    with progress(1) as advance:
         return evaluate_aware(
-            groups, clone(guard), retrain, ladder, draws=draws, inversion=undo, detector=detector, seed=seed,
-            cache=store, progress=advance,
+            groups, clone(guard), retrain, ladder, inversion=undo, detector=detector,
+            measure=Measure(seed, draws, store), progress=lambda what, _: advance(what, 0),
         )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from attriguard.cli import _options as o
 
 if TYPE_CHECKING:
     from attriguard.data.public_data import PublicData
+    from attriguard.experiments.page import Reproduction
     from attriguard.experiments.workspace import Workspace
-    from attriguard.report.reproduction import Reproduction
 
 EXAMPLE = "Example: attriguard reproduce figure-5 table-1 --profile quick --work runs --output reproduction"
 
@@ -58,7 +58,7 @@ def reproduce(
         return
     make_folder(output)  # before the long work
     result = run(wanted, space)
-    from attriguard.report.reproduction import PAGE, record, write_reproduction
+    from attriguard.experiments.page import PAGE, record, write_reproduction
 
     write_reproduction(result, output)
     if as_json:
@@ -84,13 +84,13 @@ def data_of(dataset: str | None) -> tuple[str, PublicData]:
 
 def run(wanted: list[str], space: Workspace) -> Reproduction:
     from attriguard.cli._shell import progress
-    from attriguard.experiments import get, names
-    from attriguard.experiments.record import versions
-    from attriguard.experiments.runner import all_stored, effort, run_all
-    from attriguard.report.reproduction import Reproduction
+    from attriguard.experiments import names
+    from attriguard.experiments.page import Reproduction
+    from attriguard.experiments.runner import all_stored, run_all
+    from attriguard.report.record import versions
 
-    with progress(sum(effort(get(name), space) for name in wanted)) as advance:
-        found = run_all(wanted, space, advance)
+    with progress(1) as advance:
+        found = run_all(wanted, space, lambda what, _: advance(what, 0))
     shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
     command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
     return Reproduction(
@@ -116,7 +116,7 @@ def show(result: Reproduction, page: Path) -> None:
     from rich.table import Table
 
     from attriguard.cli._shell import console
-    from attriguard.report.reproduction import claims_table, summary
+    from attriguard.experiments.page import claims_table, summary
 
     shown = claims_table(result)
     table = Table(box=None, header_style="bold", pad_edge=False)

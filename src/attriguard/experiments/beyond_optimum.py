@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.appendix import COMPARED_ITEMS, game_of
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
 from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -40,21 +41,17 @@ class BeyondOptimum(Experiment):
     in_paper = False
     effort = (20.0, 60.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         from attriguard.defenses.game_domain import telling_items
 
         items = telling_items(work.train.X, work.train.y, min(COMPARED_ITEMS, work.profile.game_items))
         rated = csr_array(work.train.X[:, items] > 0).astype(np.float32)
         found: dict[str, list[Any]] = {goal: [] for goal in GOALS}
-        for goal in GOALS:
-            for budget in BUDGETS:
+        for goal, part in progress.each(GOALS, str):
+            for budget, _ in part.each(BUDGETS, lambda budget: f"budget {budget:g}"):
                 make = partial(_measured, work, rated, goal, budget)
                 found[goal].append(work.kept(make, self.name, self.revision, items, goal, budget, SPLIT, MEMBERS))
-                work.report(f"{goal}, budget {budget:g}", 1)
         return {"items": int(items.size), "goals": found}
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(GOALS) * len(BUDGETS)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         excess = {goal: float(np.mean([p["goal"] - p["optimum"] for p in numbers["goals"][goal]])) for goal in GOALS}

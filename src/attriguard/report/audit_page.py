@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from attriguard.evaluation.audit import Audit, Change
-from attriguard.evaluation.goals import N
+from attriguard.evaluation.goals_compared import N
 from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
 from attriguard.noise.policy import POLICIES
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, line_plot
-
-PLAIN_NAMES = {
-    "BA-A": "always the most frequent value",
-    "LR-A": "logistic regression",
-    "RF-A": "random forest",
-    "NN-A": "neural network",
-    "DD-A": "neural network, distilled",
-    "RC-A": "neural network, votes in a region",
-    "LRA-A": "neural network on de-noised data",
-    "MLP-A": "small neural network",
-}
 
 # What an attacker who knows can do, by goal: the first point of the limits, and a line for the terminal.
 KNOWING = {
@@ -56,7 +45,7 @@ def percent(share: float) -> str:
 
 def summary(audit: Audit) -> str:
     """What was found, in one breath."""
-    worst, guess = audit.worst_now, _baseline(audit)
+    worst, guess = audit.worst_now, audit.guessing
     now = (
         f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
         f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}."
@@ -75,7 +64,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
         lead=summary(audit),
         sections=[
             _now(audit),
-            _telling(audit),
+            _revealing(audit),
             _budgets(audit),
             *_knowing(audit),
             *_goals(audit),
@@ -104,16 +93,25 @@ def _guard(audit: Audit) -> str:
     return ", ".join([*parts, guard.policy])
 
 
-def _baseline(audit: Audit) -> float:
-    return next((c.accuracy[0] for c in audit.curves if c.attack == "BA-A"), 1 / audit.data.m)
+def plain_name(attack: str) -> str:
+    """What an attacker uses, for readers who do not know the paper; the name itself for attacks of other packages."""
+    from attriguard.attacks import class_of
+    from attriguard.errors import ParameterError
+
+    try:
+        cls = class_of(attack)
+    except ParameterError:
+        return attack
+    return getattr(cls, "plain_name", cls.summary) or attack
 
 
 def _name(attack: str) -> str:
-    return f"{attack}: {PLAIN_NAMES[attack]}" if attack in PLAIN_NAMES else attack
+    plain = plain_name(attack)
+    return attack if plain == attack else f"{attack}: {plain}"
 
 
 def _now(audit: Audit) -> Section:
-    guess = _baseline(audit)
+    guess = audit.guessing
     rows = [
         [
             _name(curve.attack),
@@ -134,7 +132,7 @@ def _now(audit: Audit) -> Section:
     )
 
 
-def _telling(audit: Audit) -> Section:
+def _revealing(audit: Audit) -> Section:
     rows = [
         [
             audit.item_name(item.column),
@@ -143,7 +141,7 @@ def _telling(audit: Audit) -> Section:
             f"{item.users:,}",
             f"{1000 * item.bits:.1f}",
         ]
-        for item in audit.telling
+        for item in audit.revealing
     ]
     return Section(
         title="Which items give it away",
@@ -164,14 +162,13 @@ def _telling(audit: Audit) -> Section:
 def _budgets(audit: Audit) -> Section:
     lines = [
         Line(curve.attack, curve.budgets, [100 * a for a in curve.accuracy], [100 * s for s in curve.margin()])
-        for curve in audit.curves
-        if curve.attack != "BA-A"
+        for curve in audit.learnt
     ]
     plot = line_plot(
         lines,
         x_label="budget: changed ratings a user, on average",
         y_label="users whose value is inferred (%)",
-        level=("guessing (BA-A)", 100 * _baseline(audit)),
+        level=("guessing (BA-A)", 100 * audit.guessing),
     )
     rows = [
         [f"{budget:g}", *(percent(curve.accuracy[k]) for curve in audit.curves), f"{cost:.2f}"]
@@ -205,7 +202,7 @@ def knowing_in_words(audit: Audit) -> list[str]:
     if audit.aware is None:
         return [f"These attackers do not know the guard. {KNOWING[audit.guard.goal][1]}"]
     (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
-    budget, kind = f"{unaware.budgets[-1]:g}", PLAIN_NAMES.get(unaware.attack, unaware.attack)
+    budget, kind = f"{unaware.budgets[-1]:g}", plain_name(unaware.attack)
     return [
         f"An attacker who does not know you use this infers {_in_100(unaware.accuracy[-1])} at budget {budget} "
         f"({kind}; without the guard {_in_100(unaware.before or 0.0)}).",
@@ -228,7 +225,7 @@ def _knowing(audit: Audit) -> list[Section]:
     ]
     text = (
         f"The guard learnt from {audit.aware.n_guard:,} of the training users, the attacker "
-        f"({PLAIN_NAMES.get(unaware.attack, unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
+        f"({plain_name(unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
         f"knows has protected his users with that very guard, {audit.aware.draws} times each, and learnt from what "
         f"came out. Budget {unaware.budgets[-1]:g}."
     )
