@@ -21,6 +21,7 @@ from attriguard.attacks.retrained import Retrained
 from attriguard.errors import GuardFileError, ParameterError
 from attriguard.evaluation.aware import evaluate_aware
 from attriguard.evaluation.engine import evaluate
+from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import three_groups
 from attriguard.splitting import best_share
 from attriguard.storage import HEADER
@@ -246,7 +247,9 @@ def test_the_evaluation_knows_all_goals(data):
     groups = three_groups(data, 0)
     for goal in ("conceal", "both"):
         guard = ag.AttriGuard(goal=goal, members=2, split=None if goal == "conceal" else 0.5, random_state=0)
-        found = evaluate_aware(groups, guard, [ag.attacks.get("LR-A")], [1.0, 2.5], draws=1, detector=True)
+        found = evaluate_aware(
+            groups, guard, [ag.attacks.get("LR-A")], [1.0, 2.5], detector=True, measure=Measure(draws=1)
+        )
         test, own = groups.test_users, groups.attacker_users
         plan = guard.plan(test.X, budget=2.5)
         attack = ag.attacks.get("LR-A").fit(own.X, own.y)

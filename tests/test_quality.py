@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import attriguard as ag
-from attriguard.evaluation.accuracy import accuracy_over_budgets
+from attriguard.evaluation.engine import evaluate
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_budget_4_on_the_papers_data(google_play, plans, attackers, search, logi
     plan = plans[search]
     assert plan.success.all()
     y = google_play.test.y
-    curves = [accuracy_over_budgets(plan, attack, y, [0, 1, 2, 4]) for attack in attackers]
+    curves = evaluate(plan, attackers, y, [0, 1, 2, 4])
     assert curves[0].accuracy[0] == pytest.approx(0.43, abs=0.02)
     assert curves[1].accuracy[0] == pytest.approx(0.44, abs=0.03)
     assert curves[0].accuracy[-1] <= logistic
@@ -54,7 +54,7 @@ def test_the_guard_works_on_the_twin():
     twin = ag.load_dataset("twin")
     train, test = twin.split()
     plan = ag.AttriGuard().fit(train.X, train.y).plan(test.X)
-    curve = accuracy_over_budgets(plan, ag.attacks.get("LR-A").fit(train.X, train.y), test.y, [0, 4])
+    (curve,) = evaluate(plan, [ag.attacks.get("LR-A").fit(train.X, train.y)], test.y, [0, 4])
     assert plan.success.all()
     assert 2.0 < plan.cost.mean() < 3.5
     assert curve.accuracy[0] > 0.40

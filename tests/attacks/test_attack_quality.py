@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attriguard as ag
 from attriguard.evaluation.aware import evaluate_aware
+from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import three_groups
 
 
@@ -19,7 +20,7 @@ def test_knowing_the_guard_gives_most_of_it_back(google_play):
         ag.AttriGuard(search="panda"),
         [ag.attacks.get("MLP-A", random_state=0)],
         [4.0],
-        draws=2,
+        measure=Measure(draws=2),
     )
     (unaware,), (retrained,) = found.unaware, found.retrained
     assert unaware.before > 0.42

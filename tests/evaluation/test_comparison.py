@@ -14,6 +14,7 @@ from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.comparison import Tradeoff, compare
 from attriguard.evaluation.engine import evaluate
+from attriguard.evaluation.measure import Measure
 
 
 class Forgetful(Defense):
@@ -53,7 +54,7 @@ def test_each_point_is_what_the_engine_says(parts, small_twin):
         test.y,
         train=train,
         strengths={"AttriGuard": [1.0, 3.0]},
-        draws=3,
+        measure=Measure(draws=3),
     )
     fitted = ag.AttriGuard(scale=small_twin.scale).fit(*train)
     exact = evaluate(fitted.plan(test.X, budget=3.0), attacks, test.y, [1.0, 3.0], train=train)
@@ -75,11 +76,11 @@ def test_each_point_is_what_the_engine_says(parts, small_twin):
 def test_what_is_known_is_not_learnt_again(parts, tmp_path):
     train, test = parts
     cache = Cache(tmp_path)
-    first = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, draws=2, cache=cache)
-    again = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, draws=2, cache=cache)
+    first = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=Measure(draws=2, cache=cache))
+    again = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=Measure(draws=2, cache=cache))
     assert again == first
     assert Forgetful.fits == 1
-    other = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, draws=2, seed=1, cache=cache)
+    other = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=Measure(1, 2, cache))
     assert other[0].curves[0].accuracy[1] != first[0].curves[0].accuracy[1]
 
 
@@ -90,7 +91,7 @@ def test_figures_of_a_defense_that_learnt_elsewhere_are_not_used(parts, tmp_path
     assert one.learnt_from_ != two.learnt_from_
     cache = Cache(tmp_path)
     for defense in (one, two):
-        evaluate(defense, [Baseline()], test.y, [0.5], train=train, X=test.X, draws=1, random_state=0, cache=cache)
+        evaluate(defense, [Baseline()], test.y, [0.5], train=train, X=test.X, measure=Measure(0, 1, cache))
     assert len(list((tmp_path / "predictions").iterdir())) == 3  # two releases, and untouched data once
 
 

@@ -7,12 +7,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import attriguard as ag
+from attriguard._fingerprint import fingerprint
 from attriguard.attacks.retrained import Retrained
 from attriguard.errors import DataError, NotFittedError, ParameterError
-from attriguard.evaluation.accuracy import accuracy_over_budgets
 from attriguard.evaluation.aware import evaluate_aware
-from attriguard.evaluation.cache import Cache, key_of
+from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.engine import evaluate
+from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import halves, three_groups
 
 BUDGETS = [0.0, 1.0, 3.0]
@@ -45,26 +46,29 @@ def parts(small_twin, small_guard):
 def test_exact_curves_are_those_of_the_definition(parts):
     train, test, plan = parts
     curve = evaluate(plan, [Counting()], test.y, BUDGETS, train=train)[0]
-    known = accuracy_over_budgets(plan, ag.attacks.get("LR-A").fit(*train), test.y, BUDGETS)
-    assert curve.accuracy == known.accuracy
-    assert curve.expected_cost == known.expected_cost
+    attack = ag.attacks.get("LR-A").fit(*train)
+    hits = np.column_stack([attack.predict(plan.candidate(i)) == test.y for i in range(plan.edits.m)])
+    plans = [plan.with_budget(budget) for budget in BUDGETS]
+    assert curve.accuracy == tuple((each.probabilities * hits).sum(axis=1).mean() for each in plans)
+    assert curve.expected_cost == tuple(each.expected_cost.mean() for each in plans)
     assert curve.before == curve.accuracy[0]
 
 
 def test_nothing_is_trained_twice(parts, tmp_path):
     train, test, plan = parts
     cache = Cache(tmp_path)
-    first = evaluate(plan, [Counting()], test.y, BUDGETS, train=train, cache=cache)
-    again = evaluate(plan, [Counting()], test.y, [0.5, 2.0], train=train, cache=cache)  # other budgets: arithmetic
+    first = evaluate(plan, [Counting()], test.y, BUDGETS, train=train, measure=Measure(cache=cache))
+    # Other budgets are arithmetic.
+    again = evaluate(plan, [Counting()], test.y, [0.5, 2.0], train=train, measure=Measure(cache=cache))
     assert Counting.fits == 1
     assert again[0].before == first[0].before
-    evaluate(plan, [Counting(C=0.5)], test.y, BUDGETS, train=train, cache=cache)
+    evaluate(plan, [Counting(C=0.5)], test.y, BUDGETS, train=train, measure=Measure(cache=cache))
     assert Counting.fits == 2
-    evaluate(plan, [Counting()], test.y, BUDGETS, train=(train[0][:700], train[1][:700]), cache=cache)
+    evaluate(plan, [Counting()], test.y, BUDGETS, train=(train[0][:700], train[1][:700]), measure=Measure(cache=cache))
     assert Counting.fits == 3
     for file in (tmp_path / "predictions").iterdir():
         file.write_bytes(b"cut")
-    assert evaluate(plan, [Counting()], test.y, BUDGETS, train=train, cache=cache) == first
+    assert evaluate(plan, [Counting()], test.y, BUDGETS, train=train, measure=Measure(cache=cache)) == first
     assert Counting.fits == 4
 
 
@@ -78,28 +82,28 @@ def test_a_killed_run_goes_on(parts, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evaluate(plan, [Counting(), Killed()], test.y, BUDGETS, train=train, cache=Cache(tmp_path))
+        evaluate(plan, [Counting(), Killed()], test.y, BUDGETS, train=train, measure=Measure(cache=Cache(tmp_path)))
     assert Counting.fits == 2
-    evaluate(plan, [Counting()], test.y, BUDGETS, train=train, cache=Cache(tmp_path))
+    evaluate(plan, [Counting()], test.y, BUDGETS, train=train, measure=Measure(cache=Cache(tmp_path)))
     assert Counting.fits == 2
 
 
 def test_unseeded_chance_is_never_taken_from_the_cache(parts, tmp_path, small_guard):
-    assert key_of(ag.attacks.get("RF-A")) is None
-    assert key_of(ag.attacks.get("RF-A", random_state=1)) != key_of(ag.attacks.get("RF-A", random_state=2))
+    assert fingerprint(ag.attacks.get("RF-A")) is None
+    assert fingerprint(ag.attacks.get("RF-A", random_state=1)) != fingerprint(ag.attacks.get("RF-A", random_state=2))
     seeded = ag.attacks.get("RF-A", random_state=1)
-    assert key_of(Retrained(seeded, small_guard)) is None
+    assert fingerprint(Retrained(seeded, small_guard)) is None
     one, two = (Retrained(seeded, small_guard, random_state=0, budget=b) for b in (1.0, 2.0))
-    assert key_of(one) == key_of(one.untrained()) != key_of(two)
+    assert fingerprint(one) == fingerprint(one.untrained()) != fingerprint(two)
 
 
 def test_one_who_adapts_learns_for_every_budget(parts, small_guard, tmp_path):
     train, test, plan = parts
     attack = Retrained(Counting(), small_guard, draws=1, random_state=0)
-    curve = evaluate(plan, [attack], test.y, BUDGETS, train=train, cache=Cache(tmp_path))[0]
+    curve = evaluate(plan, [attack], test.y, BUDGETS, train=train, measure=Measure(cache=Cache(tmp_path)))[0]
     assert Counting.fits == len(BUDGETS)
     trained = attack.with_budget(3.0).fit(*train)
-    assert curve.accuracy[2] == accuracy_over_budgets(plan, trained, test.y, [3.0]).accuracy[0]
+    assert curve.accuracy[2] == evaluate(plan, [trained], test.y, [3.0])[0].accuracy[0]
     assert curve.before is None
 
 
@@ -117,7 +121,7 @@ def test_sampling_agrees_with_the_expectation_within_its_interval(parts):
     train, test, plan = parts
     exact = evaluate(plan, [Counting()], test.y, BUDGETS, train=train)[0]
     sampled = evaluate(
-        PlanAsDefense(plan), [Counting()], test.y, BUDGETS, train=train, X=test.X, draws=40, random_state=0
+        PlanAsDefense(plan), [Counting()], test.y, BUDGETS, train=train, X=test.X, measure=Measure(0, draws=40)
     )[0]
     assert sampled.before == exact.before
     np.testing.assert_allclose(sampled.accuracy, exact.accuracy, atol=0.03)
@@ -181,8 +185,8 @@ def test_three_groups_share_nobody(small_twin):
 def test_aware_attackers_side_by_side(small_twin, tmp_path):
     plain = ag.attacks.get("LR-A")
     found = evaluate_aware(
-        three_groups(small_twin, 0), ag.AttriGuard(), [plain], [1.0, 4.0], draws=1, inversion=[plain], detector=True,
-        cache=Cache(tmp_path),
+        three_groups(small_twin, 0), ag.AttriGuard(), [plain], [1.0, 4.0], inversion=[plain], detector=True,
+        measure=Measure(draws=1, cache=Cache(tmp_path)),
     )  # fmt: skip
     assert [curve.attack for curve in (*found.unaware, *found.retrained, *found.inversion)] == [
         "LR-A", "LR-A retrained", "mechanism inversion with LR-A",
@@ -197,7 +201,7 @@ def test_the_cache_tells_guards_apart(small_twin):
     def guard(**options):
         return ag.AttriGuard(**options).fit(small_twin.X, small_twin.y)
 
-    assert key_of(guard()) == key_of(guard()) == key_of(guard(random_state=3))
-    assert len({key_of(guard()), key_of(guard(policy="add_new")), key_of(guard(search="panda"))}) == 3
-    assert key_of(csr_array([[0.5, 0]])) != key_of(csr_array([[0, 0.5]]))
-    assert key_of(object()) is None
+    assert fingerprint(guard()) == fingerprint(guard()) == fingerprint(guard(random_state=3))
+    assert len({fingerprint(guard()), fingerprint(guard(policy="add_new")), fingerprint(guard(search="panda"))}) == 3
+    assert fingerprint(csr_array([[0.5, 0]])) != fingerprint(csr_array([[0, 0.5]]))
+    assert fingerprint(object()) is None

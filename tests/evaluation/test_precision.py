@@ -6,7 +6,8 @@ import numpy as np
 
 from attriguard import defenses
 from attriguard.evaluation.cache import Cache
-from attriguard.evaluation.precision import precision_losses
+from attriguard.evaluation.measure import Measure
+from attriguard.evaluation.precision import RecommenderSetup, precision_losses
 from attriguard.utility.recommenders import PureSVD
 
 
@@ -17,10 +18,8 @@ def test_other_truths_have_other_figures(small_twin, tmp_path):
     turned = (test.y + 1) % small_twin.m
 
     def after(truth, cache):
-        (loss,) = precision_losses(
-            test.X, np.arange(test.n_users), PureSVD(rank=5, random_state=0), [blurme], {"BlurMe": 20.0}, truth,
-            ns=[5, 10, 20], cache=cache,
-        )  # fmt: skip
+        setup = RecommenderSetup(test.X, np.arange(test.n_users), PureSVD(rank=5, random_state=0), ns=[5, 10, 20])
+        (loss,) = precision_losses(setup, [blurme], {"BlurMe": 20.0}, truth, measure=Measure(cache=cache))
         return loss.after_protected
 
     cache = Cache(tmp_path)

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from attriguard import attacks
-from attriguard.evaluation.cache import key_of
+from attriguard._fingerprint import fingerprint
 from attriguard.experiments import EXPERIMENTS, get, names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY
 from attriguard.experiments.figure9 import defenses_of
@@ -29,9 +29,10 @@ def without_seconds(part):
 @pytest.mark.parametrize("name", names())
 def test_it_runs_and_can_be_shown(name, shared_work):
     pytest.importorskip("torch", reason="experiments with networks need torch")
-    steps = []
-    with shared_work.reporting(lambda what, done: steps.append(done)):
-        finished = run_one(get(name), shared_work)
+    told = []
+    finished = run_one(get(name), shared_work, lambda what, done: told.append((what, done)))
+    assert all(what.startswith(name) or ": " in what for what, _ in told)
+    assert all(0 <= done <= 1 for _, done in told)
     experiment, numbers = finished.experiment, finished.numbers
     assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
     assert experiment.verdict(numbers) in (HOLDS, PARTLY, FAILS)
@@ -77,4 +78,4 @@ def test_a_second_seed_gives_other_numbers_and_the_same_seed_the_same(workspace,
 
 def test_nothing_is_left_to_unseeded_chance(shared_work):
     for part in (*map(shared_work.attack, attacks.names()), *defenses_of(shared_work)):
-        assert key_of(part) is not None, part.name  # such a part could not be kept, either
+        assert fingerprint(part) is not None, part.name  # such a part could not be kept, either

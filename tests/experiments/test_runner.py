@@ -20,9 +20,7 @@ from attriguard.experiments.runner import (
     DONE,
     NOT_STARTED,
     STARTED,
-    Meter,
     all_stored,
-    effort,
     run_all,
     run_one,
     state,
@@ -33,21 +31,17 @@ from attriguard.experiments.workspace import Workspace
 KILLED = ["figure-1", "figure-6", "figure-7", "figure-8", "appendix", "beyond-detection"]
 
 
-def ignore(what, steps):
-    pass
-
-
 def test_a_finished_experiment_is_not_run_again(workspace, tmp_path, monkeypatch):
     work = workspace(tmp_path)
     assert state(get("figure-1"), work) == NOT_STARTED
-    (first,) = run_all(["figure-1"], work, ignore)
+    (first,) = run_all(["figure-1"], work)
     assert state(get("figure-1"), work) == DONE
 
-    def refuse(self, work):
+    def refuse(self, work, progress):
         raise AssertionError("run again")
 
     monkeypatch.setattr(Figure1, "run", refuse)
-    (second,) = run_all(["figure-1"], workspace(tmp_path), ignore)
+    (second,) = run_all(["figure-1"], workspace(tmp_path))
     assert (second.numbers, second.seconds) == (first.numbers, first.seconds)
     assert [each.experiment.name for each in all_stored(work)] == ["figure-1"]
     for other in (workspace(tmp_path, seed=1), workspace(tmp_path / "elsewhere")):
@@ -59,7 +53,7 @@ def test_a_finished_experiment_is_not_run_again(workspace, tmp_path, monkeypatch
 def test_an_interrupted_or_damaged_one_is(workspace, tmp_path, monkeypatch):
     work = workspace(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(Figure1, "run", lambda self, work: 1 / 0)
+        patched.setattr(Figure1, "run", lambda self, work, progress: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run_one(get("figure-1"), work)
     assert state(get("figure-1"), work) == STARTED
@@ -71,26 +65,24 @@ def test_an_interrupted_or_damaged_one_is(workspace, tmp_path, monkeypatch):
 
 
 def test_a_missing_extra_is_said_and_passed_over(workspace, tmp_path, monkeypatch):
-    def refuse(self, work):
+    def refuse(self, work, progress):
         raise MissingExtraError("this needs the extra 'x'")
 
     monkeypatch.setattr(Figure1, "run", refuse)
-    (found,) = run_all(["figure-1"], workspace(tmp_path), ignore)
+    (found,) = run_all(["figure-1"], workspace(tmp_path))
     assert found.numbers is None
     assert found.missing == "this needs the extra 'x'"
 
 
-def test_a_meter_fills_its_share_of_the_bar_and_no_more(workspace, tmp_path):
-    work = workspace(tmp_path)
-    experiment, shown = get("figure-8"), []
-    meter = Meter(experiment, work, lambda what, steps: shown.append((what, steps)))
-    for _ in range(3):
-        meter("Phase I", experiment.n_steps(work) // 2)
-    assert sum(steps for _, steps in shown) == effort(experiment, work) - 1
-    meter.finish()
-    assert sum(steps for _, steps in shown) == effort(experiment, work)
-    assert min(steps for _, steps in shown) >= 0
-    assert shown[0][0] == "figure-8: Phase I"
+def test_every_experiment_has_its_share_of_the_bar(workspace, tmp_path, monkeypatch):
+    told = []
+    names = ["figure-1", "figure-8"]
+    monkeypatch.setattr(get("figure-8").__class__, "run", lambda self, work, progress: progress.tell("half", 0.5) or {})
+    run_all(names, workspace(tmp_path), lambda what, done: told.append((what, done)))
+    first, second = (get(name).effort[0] for name in names)
+    assert told[0] == ("figure-1", 0.0)
+    assert told[-1] == ("figure-8: half", pytest.approx((first + second / 2) / (first + second)))
+    assert run_all([], workspace(tmp_path)) == []
 
 
 def test_blocks_are_kept_and_joined(shared_work, tmp_path):
@@ -98,11 +90,11 @@ def test_blocks_are_kept_and_joined(shared_work, tmp_path):
     calls = []
 
     def find(users):
-        from attriguard.experiments.blocks import Found
+        from attriguard.experiments.blocks import NoiseBlock
 
         calls.append(users)
         plan = shared_work.guard(search="margin").plan(shared_work.X[users])
-        return Found(plan.edits, plan.inferred, 1.0)
+        return NoiseBlock(plan.edits, plan.inferred, 1.0)
 
     first = find_in_blocks(find, 20, size=7, folder=tmp_path)
     assert len(calls) == 3
@@ -161,7 +153,7 @@ folder, names, chance = Path(sys.argv[2]), sys.argv[3].split(","), random.Random
 
 def run():
     work = Workspace(twin, source="twin", profile=TINY, folder=folder)
-    run_all(names, work, lambda what, steps: None)
+    run_all(names, work)
 
 
 killed = 0
@@ -181,7 +173,7 @@ print(killed)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_killed_at_random_moments_and_resumed_the_results_are_identical(workspace, tmp_path):
     pytest.importorskip("torch")
-    whole = run_all(KILLED, workspace(tmp_path / "whole"), ignore)
+    whole = run_all(KILLED, workspace(tmp_path / "whole"))
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(tmp_path / "parts"), ",".join(KILLED)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ from attriguard.experiments.profiles import BUDGETS
 class Judged(Experiment):
     name, title, claim, reported, inputs, effort = "x", "X", "A claim.", "Nothing.", ("data",), (1.0, 1.0)
 
-    def run(self, work):
+    def run(self, work, progress):
         return {}
 
     def checks(self, numbers):

@@ -31,6 +31,8 @@ class Detector:
     ``fit`` takes the attacker's own users, untouched; he protects them himself.
     """
 
+    revision: ClassVar[int] = 1  # raise it when the scores change: stored results are then not used any more
+
     def __init__(
         self,
         guard: Any = None,

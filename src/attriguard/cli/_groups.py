@@ -22,7 +22,7 @@ from typing import Any, get_type_hints
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
     """The same command with the fields of its groups as parameters, required ones first."""
-    groups = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
     parameters = [parameter for group in groups.values() for parameter in _parameters(group)]
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
@@ -32,7 +32,7 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    del run.__wrapped__  # type: ignore[attr-defined]
+    del run.__wrapped__
     return run
 
 

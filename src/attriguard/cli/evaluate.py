@@ -160,6 +160,7 @@ def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[fl
     import attriguard as ag
 
     attacks = listed(own.attacks)
+    named: dict[str, Any] = {} if attacks == ALL else {"attacks": attacks}
     return ag.compare(
         data,
         defenses=listed(rivals.defenses),
@@ -168,7 +169,7 @@ def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[fl
         cost=rivals.cost,
         draws=own.draws,
         random_state=own.seed,
-        **({} if attacks == ALL else {"attacks": attacks}),
+        **named,
         **common,
     )
 

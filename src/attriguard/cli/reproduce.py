@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -48,7 +48,7 @@ def reproduce(own: Options, shown: o.Shown) -> None:
     import attriguard as ag
     from attriguard.cli._shell import bar, console, show
 
-    where = {"dataset": own.dataset, "profile": own.profile, "work": own.work, "random_state": own.seed}
+    where: dict[str, Any] = {"dataset": own.dataset, "profile": own.profile, "work": own.work, "random_state": own.seed}
     if own.list_all:
         show_list(ag.list_experiments(**where), shown)
         return

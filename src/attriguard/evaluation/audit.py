@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +11,17 @@ from sklearn.base import clone
 from attriguard.attacks.base import Attack
 from attriguard.data.public_data import PublicData
 from attriguard.errors import DataError, ParameterError
-from attriguard.evaluation.accuracy import Curve, accuracy_over_budgets, check_budgets
-from attriguard.evaluation.aware import Aware, aware_steps, evaluate_aware
-from attriguard.evaluation.goals import GoalOutcome, measure_goals
+from attriguard.evaluation.accuracy import Curve, check_budgets
+from attriguard.evaluation.aware import Aware, evaluate_aware
+from attriguard.evaluation.engine import exact_curve, name_of
+from attriguard.evaluation.goals_compared import GoalOutcome, PrecisionTest, measure_goals
+from attriguard.evaluation.job import Job
+from attriguard.evaluation.measure import PLAIN, Measure
 from attriguard.evaluation.protocol import halves
-from attriguard.evaluation.telling import TellingItem, telling_items
-from attriguard.goals import GOALS, candidates_of, follows_budget
+from attriguard.evaluation.revealing import RevealingItem, revealing_items
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
+from attriguard.progress import Progress, ProgressLike
 
 # With fewer users of a value, neither an attack nor a guard has anything to learn from.
 FEWEST_PER_VALUE = 2
@@ -26,6 +29,10 @@ FEWEST_PER_VALUE = 2
 FEWEST_TO_HALVE = 2 * FEWEST_PER_VALUE
 # How often an attacker who retrains protects each of his users: more is slower and hardly stronger.
 DRAWS = 2
+# With at least this many users a tenth of them are attacked, otherwise three tenths.
+MANY_USERS = 5000
+# About how long the parts of an audit take: the guard, an attack, an attacker who knows the guard, all goals.
+GUARD_SHARE, ATTACK_SHARE, KNOWING_SHARE, GOALS_SHARE = 2.0, 1.0, 3.0, 12.0
 
 
 @dataclass(frozen=True)
@@ -48,26 +55,39 @@ class Example:
 
 @dataclass(frozen=True)
 class Audit:
+    """What ratings give away, before and after protection."""
+
     data: PublicData
     n_train: int
     n_test: int
     budgets: tuple[float, ...]
     curves: tuple[Curve, ...]
-    telling: tuple[TellingItem, ...]
+    revealing: tuple[RevealingItem, ...]
     plan: Plan
     guard: AttriGuard
     example: Example
-    aware: Aware | None = None  # one who knows the guard, at the largest budget
+    aware: Aware | None = None  # an attacker who knows the guard, at the largest budget
     goals: tuple[GoalOutcome, ...] = ()  # all of them, side by side, where that was asked for
+    baselines: tuple[str, ...] = ()  # attacks that guess without looking at the data
 
     def item_name(self, column: int) -> str:
+        """The item's name, or its id where it has none."""
         return item_name(self.data, column)
 
     @property
+    def learnt(self) -> tuple[Curve, ...]:
+        """The attacks that learn from the data."""
+        return tuple(curve for curve in self.curves if curve.attack not in self.baselines)
+
+    @property
+    def guessing(self) -> float:
+        """The share of users for whom a guess is right."""
+        return next((c.accuracy[0] for c in self.curves if c.attack in self.baselines), 1 / self.data.m)
+
+    @property
     def worst_now(self) -> Curve:
-        """The attack that infers most without protection; guessing is none."""
-        learnt = [curve for curve in self.curves if curve.attack != "BA-A"] or self.curves
-        return max(learnt, key=lambda curve: curve.accuracy[0])
+        """The attack that infers most without protection; guessing does not count."""
+        return max(self.learnt or self.curves, key=lambda curve: curve.accuracy[0])
 
 
 def audit(
@@ -78,117 +98,112 @@ def audit(
     budgets: Sequence[float],
     knowing: Attack | None = None,
     all_goals: bool = False,
-    seed: int | None = None,
-    progress: Callable[[str, float], None] = lambda _what, _steps: None,
+    measure: Measure = PLAIN,
+    progress: ProgressLike = None,
 ) -> Audit:
     """Attack users that neither the attacks nor the guard have learnt from, before and after protection.
 
-    ``budgets`` rise; 0, no protection, is always among them. The guard and the attacks are trained here, on the
-    training users. ``knowing`` is also shown as an attacker who knows the guard and retrains, at the largest budget;
-    for that the training users are halved: one half for the guard, one for the attacker. With ``all_goals`` the same
-    is measured for every goal a guard can have.
+    Parameters
+    ----------
+    guard
+        An unfitted guard. It is learnt here, from the training users.
+    attacks
+        The attacks. Copies of them are trained here, on the training users.
+    budgets
+        Rising numbers; 0, no protection, is always among them.
+    knowing
+        An attacker who is also shown as one who knows the guard and retrains, at the largest budget. For this the
+        training users are halved: one half for the guard, one for the attacker.
+    all_goals
+        Measure the same for every goal that a guard can have.
+    measure
+        An attacker who retrains protects each of his users ``draws`` times (2).
     """
     ladder = check_budgets(budgets)
     ladder = ladder if ladder[0] == 0 else (0.0, *ladder)
-    train, test = split_for_audit(data, seed)
-    progress("the guard learns", 0)
-    guard.fit(train.X, train.y, items=data.items, values=data.values)
-    progress("the guard plans", 1)
-    plan = guard.plan(test.X, users=test.users, budget=ladder[-1])
-    curves = []
-    for attack in attacks:
-        progress(f"{attack.name} learns", 0)
-        attack.fit(train.X, train.y)
-        progress(f"{attack.name} attacks", 1)
-        curves.append(_curve(plan, attack, test, ladder, progress))
+    start = Measure(measure.seed or 0, measure.draws_or(DRAWS), measure.cache)
+    if all_goals and knowing is None:
+        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
+    learning, attacking, retraining, comparing = Progress.of(progress).parts(
+        GUARD_SHARE, ATTACK_SHARE * len(attacks), KNOWING_SHARE * (knowing is not None), GOALS_SHARE * all_goals
+    )
+    train, test = split_for_audit(data, measure.seed)
+    learning.tell("the guard learns")
+    guard.fit(train.X, train.y, items=data.items, values=data.values, progress=learning)
+    plan = guard.plan(test.X, users=test.users, budget=ladder[-1], progress=learning)
     return Audit(
         data=data,
         n_train=train.n_users,
         n_test=test.n_users,
         budgets=ladder,
-        curves=tuple(curves),
-        telling=tuple(telling_items(train.X, train.y, data.m)),
+        curves=_curves(plan, attacks, (train, test), ladder, start, attacking),
+        revealing=tuple(revealing_items(train.X, train.y, data.m)),
         plan=plan,
         guard=guard,
         example=_example(data, guard, plan),
-        aware=_aware(guard, knowing, train, test, ladder[-1], seed, progress),
-        goals=_goals(guard, knowing, train, test, ladder, seed, progress) if all_goals else (),
+        aware=_aware(guard, knowing, (train, test), ladder[-1], start, retraining),
+        goals=_goals(guard, knowing, (train, test), ladder, start, comparing) if all_goals and knowing else (),
+        baselines=tuple(attack.name for attack in attacks if is_baseline(attack)),
     )
+
+
+def is_baseline(attack: Attack) -> bool:
+    """Does the attack guess without looking at the data?"""
+    return bool(getattr(attack, "is_baseline", attack.name == "BA-A"))
+
+
+def _curves(
+    plan: Plan,
+    attacks: Sequence[Attack],
+    split: tuple[PublicData, PublicData],
+    ladder: tuple[float, ...],
+    measure: Measure,
+    progress: Progress,
+) -> tuple[Curve, ...]:
+    train, test = split
+    job = Job(test.y, (train.X, train.y), measure.cache)
+    try:
+        return tuple(exact_curve(job, plan, attack, ladder, part) for attack, part in progress.each(attacks, name_of))
+    finally:
+        job.finish()
 
 
 def _aware(
     guard: AttriGuard,
     knowing: Attack | None,
-    train: PublicData,
-    test: PublicData,
+    split: tuple[PublicData, PublicData],
     budget: float,
-    seed: int | None,
-    progress: Callable[[str, float], None],
+    measure: Measure,
+    progress: Progress,
 ) -> Aware | None:
-    """None where nobody was asked for, or where a value has too few users to halve."""
+    """None where no attacker was asked for, or where a value has too few users to halve."""
+    train = split[0]
     if knowing is None or np.bincount(train.y, minlength=train.m).min() < FEWEST_TO_HALVE:
         return None
-    start = 0 if seed is None else seed
-    groups = halves(train, test, start)
-    return evaluate_aware(groups, clone(guard), [knowing], [budget], draws=DRAWS, seed=start, progress=progress)
+    groups = halves(*split, measure.seed)
+    return evaluate_aware(groups, clone(guard), [knowing], [budget], measure=measure, progress=progress)
 
 
 def _goals(
     guard: AttriGuard,
-    knowing: Attack | None,
-    train: PublicData,
-    test: PublicData,
+    knowing: Attack,
+    split: tuple[PublicData, PublicData],
     ladder: tuple[float, ...],
-    seed: int | None,
-    progress: Callable[[str, float], None],
+    measure: Measure,
+    progress: Progress,
 ) -> tuple[GoalOutcome, ...]:
-    if knowing is None:
-        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
-    start = 0 if seed is None else seed
     budgets = goal_budgets(ladder)
+    precision = PrecisionTest(budgets[len(budgets) // 2])
+    groups = halves(*split, measure.seed)
     return tuple(
-        measure_goals(
-            halves(train, test, start), guard, [knowing], budgets, precision_budget=budgets[len(budgets) // 2],
-            draws=DRAWS, seed=start, progress=progress,
-        )
-    )  # fmt: skip
+        measure_goals(groups, guard, [knowing], budgets, precision=precision, measure=measure, progress=progress)
+    )
 
 
 def goal_budgets(ladder: Sequence[float]) -> list[float]:
     """Three of the budgets: the largest, and those nearest to a half and a quarter of it."""
     known = [budget for budget in ladder if budget > 0]
     return sorted({min(known, key=lambda b: abs(b - known[-1] * share)) for share in (0.25, 0.5, 1.0)})
-
-
-def steps_of(
-    data: PublicData,
-    guard: AttriGuard,
-    attacks: Sequence[Attack],
-    budgets: Sequence[float],
-    knowing: Attack | None,
-    all_goals: bool = False,
-) -> int:
-    """How many steps `audit` reports to its progress callback."""
-    candidates = candidates_of(guard.goal, data.m, max(budgets))
-    # Where every budget has candidates of its own, each of them is attacked.
-    planned = len({0.0, *budgets}) if follows_budget(guard) else 1
-    steps = 1 + len(attacks) * (1 + planned * candidates) + (0 if knowing is None else aware_steps(1, 0, 1, candidates))
-    if all_goals:
-        steps += sum(aware_steps(1, 0, 3, candidates_of(goal, data.m, max(budgets))) for goal in GOALS)
-    return steps
-
-
-def _curve(
-    plan: Plan,
-    attack: Attack,
-    test: PublicData,
-    ladder: tuple[float, ...],
-    progress: Callable[[str, float], None],
-) -> Curve:
-    def step(_: int) -> None:
-        progress(f"{attack.name} attacks", 1)
-
-    return accuracy_over_budgets(plan, attack, test.y, ladder, progress=step)
 
 
 def split_for_audit(data: PublicData, seed: int | None) -> tuple[PublicData, PublicData]:
@@ -204,7 +219,7 @@ def split_for_audit(data: PublicData, seed: int | None) -> tuple[PublicData, Pub
         train, test = data.split()
         return train.take(train.disclosed), test.take(test.disclosed)
     known = data.take(data.disclosed)
-    share = 0.1 if known.n_users >= 5000 else 0.3
+    share = 0.1 if known.n_users >= MANY_USERS else 0.3
     train, test = known.split(test_size=share, random_state=0 if seed is None else seed)
     if np.unique(train.y).size < data.m or not test.n_users:
         raise DataError(f"{known.n_users} users are too few to learn from some and to test on others")
@@ -212,11 +227,12 @@ def split_for_audit(data: PublicData, seed: int | None) -> tuple[PublicData, Pub
 
 
 def item_name(data: PublicData, column: int) -> str:
+    """The name of a column's item, or its id where it has none."""
     return str(data.items[column] if data.item_names is None else data.item_names[column])
 
 
 def _example(data: PublicData, guard: AttriGuard, plan: Plan) -> Example:
-    """A typical user: the one whose expected cost is the median."""
+    """What the guard does to a typical user: the user whose expected cost is the median."""
     user = int(np.argsort(plan.expected_cost, kind="stable")[plan.X.shape[0] // 2])
     row = plan.X[[user]]
     had = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))

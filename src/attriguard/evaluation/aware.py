@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attriguard._progress import Progress
 from attriguard.attacks.base import Attack
 from attriguard.attacks.detector import Detector
 from attriguard.attacks.inversion import MechanismInversion
 from attriguard.attacks.retrained import Retrained
 from attriguard.evaluation.accuracy import Curve, check_budgets
-from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.guards import fit_kept
+from attriguard.evaluation.measure import PLAIN, Measure
 from attriguard.evaluation.protocol import Groups
+from attriguard.plan import Plan
+from attriguard.progress import Progress, ProgressLike
+
+# How often an attacker who retrains protects each of his users.
+DRAWS = 4
 
 
 @dataclass(frozen=True)
@@ -42,41 +46,62 @@ def evaluate_aware(
     attacks: Sequence[Attack],
     budgets: Sequence[float],
     *,
-    draws: int = 4,
     inversion: Sequence[Attack] = (),
     detector: bool = False,
-    seed: int = 0,
-    cache: Cache | None = None,
-    progress: Progress | None = None,
+    measure: Measure = PLAIN,
+    progress: ProgressLike = None,
 ) -> Aware:
-    """``guard`` is learnt here, from the guard's users; each attack is trained on the attacker's users, as they are
-    and protected by that guard; ``inversion``: attacks to undo the guard with, too."""
-    ladder = check_budgets(budgets)
-    report = progress or (lambda what, steps: None)
-    theirs, own, test = groups
-    report("the guard learns from its users", 0)
-    fit_kept(guard, theirs.X, theirs.y, cache, report)
-    plan = guard.plan(test.X, budget=ladder[-1])
+    """What attackers infer who know the guard, and the same attackers who do not.
 
-    def curves(lineup: Sequence[Attack]) -> tuple[Curve, ...]:
-        return tuple(evaluate(plan, lineup, test.y, ladder, train=(own.X, own.y), cache=cache, progress=report))
-
-    auc = []
-    for budget in ladder if detector else ():
-        report(f"detecting at budget {budget:g}", 0)
-        found = Detector(guard, budget=budget, random_state=seed).fit(own.X)
-        auc.append(found.auc(test.X, plan.with_budget(budget).release(seed)))
-    return Aware(
-        unaware=curves(attacks),
-        retrained=curves([Retrained(attack, guard, draws=draws, random_state=seed) for attack in attacks]),
-        inversion=curves([MechanismInversion(attack, guard) for attack in inversion]),
-        detection=tuple(auc),
-        n_guard=theirs.n_users,
-        n_attacker=own.n_users,
-        draws=draws,
+    Parameters
+    ----------
+    groups
+        The guard's users, the attacker's users and the test users.
+    guard
+        An unfitted guard. It is learnt here, from the guard's users.
+    attacks
+        Each is trained twice on the attacker's users: as they are, and protected by that guard.
+    inversion
+        Attacks that also try to undo the guard's changes.
+    detector
+        Also measure how well protected users are told from untouched ones.
+    measure
+        The attacker protects each of his users ``draws`` times (4).
+    """
+    ladder, draws, seed = check_budgets(budgets), measure.draws_or(DRAWS), measure.seed
+    retrained = len(attacks) * len(ladder)  # such attackers learn anew for every budget
+    learning, detecting, *lineups = Progress.of(progress).parts(
+        1, int(detector), len(attacks), retrained, len(inversion) * len(ladder)
     )
+    guard_users, attacker_users, test_users = groups
+    learning.tell("the guard learns from its users")
+    fit_kept(guard, guard_users.X, guard_users.y, measure.cache, learning)
+    plan = guard.plan(test_users.X, budget=ladder[-1], progress=learning)
+    auc = _detection(groups, guard, plan, ladder if detector else (), seed, detecting)
+
+    def curves(lineup: Sequence[Attack], part: Progress) -> tuple[Curve, ...]:
+        train = (attacker_users.X, attacker_users.y)
+        return tuple(evaluate(plan, lineup, test_users.y, ladder, train=train, measure=measure, progress=part))
+
+    return Aware(
+        unaware=curves(attacks, lineups[0]),
+        retrained=curves(
+            [Retrained(attack, guard, draws=draws, random_state=seed) for attack in attacks], lineups[1]
+        ),
+        inversion=curves([MechanismInversion(attack, guard) for attack in inversion], lineups[2]),
+        detection=auc,
+        n_guard=guard_users.n_users,
+        n_attacker=attacker_users.n_users,
+        draws=draws,
+    )  # fmt: skip
 
 
-def aware_steps(n_attacks: int, n_inversion: int, n_budgets: int, candidates: int) -> int:
-    """How many steps `evaluate_aware` reports, for plans with so many candidates."""
-    return (1 + candidates) * (n_attacks * (1 + n_budgets) + n_inversion * n_budgets)
+def _detection(
+    groups: Groups, guard: Any, plan: Plan, ladder: Sequence[float], seed: int | None, progress: Progress
+) -> tuple[float, ...]:
+    """For every budget the AUC of a detector that has learnt from the attacker's users."""
+    auc = []
+    for budget, _ in progress.each(ladder, lambda budget: f"detecting at budget {budget:g}"):
+        found = Detector(guard, budget=budget, random_state=seed).fit(groups.attacker_users.X)
+        auc.append(found.auc(groups.test_users.X, plan.with_budget(budget).release(seed)))
+    return tuple(auc)

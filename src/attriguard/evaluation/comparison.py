@@ -14,22 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_count, check_labels, check_matrix
-from attriguard._progress import Progress
+from attriguard._checks import check_labels, check_matrix
 from attriguard.attacks.base import Attack
-from attriguard.defenses.base import Defense, fingerprint
+from attriguard.defenses.base import Defense
+from attriguard.defenses.base import fingerprint as fingerprint_of_training
 from attriguard.errors import ParameterError
 from attriguard.evaluation.accuracy import Curve
-from attriguard.evaluation.cache import Cache
-from attriguard.evaluation.engine import (
-    Job,
-    check_training,
-    check_truth,
-    exact_curve,
-    sampled_curve,
-    seeds_of,
-)
+from attriguard.evaluation.engine import Sampled, exact_curve, name_of, sampled_curve, seeds_of
+from attriguard.evaluation.job import Job, check_training, check_truth
+from attriguard.evaluation.measure import PLAIN, Measure, Training
 from attriguard.plan import Plan
+from attriguard.progress import Progress, ProgressLike
+
+# How often a defense that leaves something to chance is drawn for every strength.
+DRAWS = 5
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,11 @@ class Tradeoff:
 
     @property
     def l2(self) -> tuple[float, ...]:
+        """The length of the noise of a user, for every strength."""
         return self.curves[0].expected_l2
 
     def curve(self, attack: str) -> Curve:
+        """The curve of one attack, by its name."""
         return next(curve for curve in self.curves if curve.attack == attack)
 
     def noise_for(self, attack: str, accuracy: float) -> float | None:
@@ -78,32 +78,35 @@ def _first_below(curve: Curve, along: Sequence[float], accuracy: float, *, from_
 
 
 class Contender:
-    """A defense that learns when it is first needed: what is known already asks for no learning."""
+    """A defense that learns when it is first needed: where all figures are in the cache, it never learns."""
 
-    def __init__(
-        self,
-        defense: Defense,
-        ladder: tuple[float, ...],
-        train: tuple[csr_array, ArrayLike],
-        X: csr_array,
-        progress: Progress,
-    ) -> None:
-        self.defense, self.ladder, self.train, self.X, self.progress = defense, ladder, train, X, progress
+    def __init__(self, defense: Defense, ladder: tuple[float, ...], train: Training, X: csr_array) -> None:
+        self.defense, self.ladder, self.train, self.X = defense, ladder, train, X
         self.needs_truth = defense.needs_truth
+        self.progress = Progress()  # of the attack that is at work, which may be the first to need the defense
 
     @cached_property
     def ready(self) -> Defense:
-        self.progress(f"{self.defense.name} learns", 0)
-        return self.defense.unfitted().fit(*self.train)
+        """The defense, fitted."""
+        self.progress.tell("learns")
+        return self.defense.unfitted().fit(*self.train, progress=self.progress)
+
+    @cached_property
+    def known_by(self) -> tuple[Defense, str]:
+        """What its releases depend on: its options, and the users that it learns from (as `Defense.fit` notes them)."""
+        rows = check_matrix(self.train[0])
+        codes = check_labels(self.train[1], rows.shape[0])[1]
+        return self.defense.unfitted(), fingerprint_of_training(rows, codes)
 
     @cached_property
     def plan(self) -> Plan | None:
-        """Of a defense that can say what it would do with what probability: the evaluation is exact then."""
+        """The plan of a defense that knows the probability of each candidate: its evaluation is exact."""
         return self.ready.plan(self.X, max(self.ladder)) if self.defense.has_plan else None
 
     def release_for(
         self, X: csr_array, budget: float, random_state: np.random.Generator, truth: ArrayLike | None = None
     ) -> csr_array:
+        """One release, as the engine asks for it."""
         return self.ready.release_for(X, budget, random_state, truth=truth)
 
 
@@ -113,58 +116,62 @@ def compare(
     X: csr_array,
     y: ArrayLike,
     *,
-    train: tuple[csr_array, ArrayLike],
+    train: Training,
     strengths: Mapping[str, Sequence[float]] | None = None,
-    draws: int = 5,
-    seed: int = 0,
-    cache: Cache | None = None,
-    progress: Progress | None = None,
+    measure: Measure = PLAIN,
+    progress: ProgressLike = None,
 ) -> list[Tradeoff]:
-    """One trade-off a defense. ``train``: the users that attacks and defenses learn from, and their values.
+    """One trade-off a defense.
 
-    ``strengths``: other ones than a defense's own ``ladder``, by its name. A defense that leaves something to chance
-    is drawn ``draws`` times a strength.
+    Parameters
+    ----------
+    X, y
+        The users who are protected and attacked, and their values.
+    train
+        The users that attacks and defenses learn from, and their values.
+    strengths
+        By the name of a defense: other strengths than its own ``ladder``.
+    measure
+        A defense that leaves something to chance is drawn ``draws`` times for every strength (5).
     """
-    if not defenses or not attacks:
-        raise ParameterError("a comparison needs at least one defense and one attack")
-    twice = [defense.name for k, defense in enumerate(defenses) if defense.name in {d.name for d in defenses[:k]}]
-    if twice:
-        raise ParameterError(f"{twice[0]} was named twice; compare it with itself by its strengths")
+    _check_lineup(defenses, attacks)
     X, truth = check_matrix(X), check_truth(y, X.shape[0])
-    number = check_count(draws, name="draws")
-    ladders = [
-        _ladder(defense, (strengths or {}).get(defense.name, defense.ladder_for(X.shape[1]))) for defense in defenses
-    ]
+    given = strengths or {}
+    ladders = [_ladder(defense, given.get(defense.name, defense.ladder_for(X.shape[1]))) for defense in defenses]
     check_training(train)
-    report = progress or (lambda what, steps: None)
-    rows = check_matrix(train[0])
-    learnt_from = fingerprint(rows, check_labels(train[1], rows.shape[0])[1])
-    contenders = [Contender(*each, train, X, report) for each in zip(defenses, ladders, strict=True)]
+    contenders = [Contender(*each, train, X) for each in zip(defenses, ladders, strict=True)]
     found: list[list[Curve]] = [[] for _ in defenses]
-    job = Job(truth, (), train, cache, report)
+    job = Job(truth, train, measure.cache)
     try:
-        for attack in attacks:
-            for contender, curves in zip(contenders, found, strict=True):
-                job.ladder = ladder = contender.ladder
-                if contender.plan is not None:
-                    curves.append(exact_curve(job, contender.plan, attack))
-                    continue
-                seeds = seeds_of(seed, len(ladder), number if contender.defense.is_random else 1)
-                known_by = (contender.defense.unfitted(), learnt_from)
-                curves.append(sampled_curve(job, contender, X, attack, seeds, known_by=known_by))
+        for attack, attacking in Progress.of(progress).each(attacks, name_of):
+            places = list(zip(contenders, found, strict=True))
+            for (contender, curves), part in attacking.each(places, lambda place: place[0].defense.name):
+                curves.append(_curve(job, contender, attack, measure, part))
     finally:
-        if cache is not None:
-            cache.clear_networks()
+        job.finish()
     return [
         Tradeoff(defense.name, defense.strength, defense.needs_truth, ladder, tuple(curves))
         for defense, ladder, curves in zip(defenses, ladders, found, strict=True)
     ]
 
 
-def comparison_steps(defenses: Sequence[Defense], n_attacks: int, m: int, *, draws: int, n_strengths: int = 8) -> int:
-    """How many steps `compare` reports, about: defenses with a plan are attacked m + 1 times, others a draw each."""
-    each = [1 + (m if d.has_plan else n_strengths * (draws if d.is_random else 1)) for d in defenses]
-    return n_attacks * sum(each)
+def _curve(job: Job, contender: Contender, attack: Attack, measure: Measure, progress: Progress) -> Curve:
+    """One attack on one defense: exact where the defense has a plan, sampled otherwise."""
+    contender.progress = progress
+    if contender.plan is not None:
+        return exact_curve(job, contender.plan, attack, contender.ladder, progress)
+    draws = measure.draws_or(DRAWS) if contender.defense.is_random else 1
+    seeds = seeds_of(measure.seed, len(contender.ladder), draws)
+    releases = Sampled(contender, contender.X, contender.ladder, seeds, contender.known_by)
+    return sampled_curve(job, releases, attack, progress)
+
+
+def _check_lineup(defenses: Sequence[Defense], attacks: Sequence[Attack]) -> None:
+    if not defenses or not attacks:
+        raise ParameterError("a comparison needs at least one defense and one attack")
+    twice = [defense.name for k, defense in enumerate(defenses) if defense.name in {d.name for d in defenses[:k]}]
+    if twice:
+        raise ParameterError(f"{twice[0]} was named twice; compare it with itself by its strengths")
 
 
 def _ladder(defense: Defense, strengths: Sequence[float]) -> tuple[float, ...]:

@@ -15,11 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_count
-from attriguard._progress import Progress
+from attriguard._fingerprint import fingerprint
 from attriguard.defenses.base import Defense
 from attriguard.errors import ParameterError
-from attriguard.evaluation.cache import Cache, key_of
+from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.comparison import Tradeoff
+from attriguard.evaluation.measure import PLAIN, Measure
+from attriguard.progress import Progress, ProgressLike
 from attriguard.utility.recommendation import NS, RecommendationTest, relative_loss
 from attriguard.utility.recommenders import Recommender
 
@@ -43,10 +45,12 @@ class PrecisionLoss:
 
     @property
     def relative(self) -> NDArray[np.float64]:
+        """The relative loss at every N, over all users."""
         return relative_loss(self.before, self.after)
 
     @property
     def relative_protected(self) -> NDArray[np.float64]:
+        """The relative loss at every N, over the protected users."""
         return relative_loss(self.before_protected, self.after_protected)
 
 
@@ -58,7 +62,7 @@ def common_level(tradeoffs: Sequence[Tradeoff], attack: str) -> float:
 def strengths_at(
     tradeoffs: Sequence[Tradeoff], defenses: Sequence[Defense], attack: str, accuracy: float
 ) -> dict[str, float]:
-    """The strength with which each brings the attack down to an accuracy."""
+    """By name of the defense: the strength with which it brings the attack down to an accuracy."""
     found = {}
     for tradeoff, defense in zip(tradeoffs, defenses, strict=True):
         strength = tradeoff.strength_for(attack, accuracy)
@@ -71,37 +75,57 @@ def strengths_at(
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class RecommenderSetup:
+    """Who recommends what to whom, and on which items it is tested.
+
+    Attributes
+    ----------
+    X
+        Everybody's ratings.
+    protected
+        The rows that the defenses change.
+    recommender
+        Learns from everybody's ratings, once before protection and once after.
+    ns
+        The numbers of recommended items at which precision is measured.
+    holdouts
+        How often the test items are drawn. Hits are few, so precision is averaged over the draws before losses are
+        taken.
+    """
+
+    X: csr_array
+    protected: ArrayLike
+    recommender: Recommender
+    ns: Sequence[int] = NS
+    holdouts: int = 1
+
+
 def precision_losses(
-    X: csr_array,
-    protected: ArrayLike,
-    recommender: Recommender,
+    setup: RecommenderSetup,
     defenses: Sequence[Defense],
     strengths: Mapping[str, float],
     truth: ArrayLike,
     *,
-    holdouts: int = 1,
-    ns: Sequence[int] = NS,
-    seed: int = 0,
-    cache: Cache | None = None,
-    progress: Progress | None = None,
+    measure: Measure = PLAIN,
+    progress: ProgressLike = None,
 ) -> list[PrecisionLoss]:
-    """``X``: everybody's ratings; ``protected``: the rows that the defenses (fitted) change; ``truth``: their values.
+    """What each defense, fitted before, costs the recommender at its strength.
 
-    Hits are few, so the held-out items are drawn ``holdouts`` times, and precision is averaged before losses are taken.
+    ``strengths``: by the name of a defense. ``truth``: the true values of the protected users. The k-th draw of test
+    items has the seed ``measure.seed`` + k.
     """
-    report = progress or (lambda what, steps: None)
     runs: dict[str, list[dict[str, NDArray[np.float64]]]] = {defense.name: [] for defense in defenses}
-    for each in range(check_count(holdouts, name="holdouts")):
-        trial = Trial(X, protected, recommender, ns, seed + each, cache)
-        for defense in defenses:
-            report(f"{recommender.name} after {defense.name}", 0)
+    draws = range(check_count(setup.holdouts, name="holdouts"))
+    for k, trying in Progress.of(progress).each(draws, lambda _: setup.recommender.name):
+        trial = Trial(setup, (measure.seed or 0) + k, measure.cache)
+        for defense, _ in trying.each(defenses, lambda defense: f"after {defense.name}"):
             runs[defense.name].append(trial.run(defense, strengths[defense.name], truth))
-            report(f"{recommender.name} after {defense.name}", 1)
     return [
         PrecisionLoss(
             defense.name,
             strengths[defense.name],
-            np.asarray(ns),
+            np.asarray(setup.ns),
             **{part: np.mean([run[part] for run in runs[defense.name]], axis=0) for part in PARTS},
             each=_each(runs[defense.name], "before", "after"),
             each_protected=_each(runs[defense.name], "before_protected", "after_protected"),
@@ -117,40 +141,35 @@ def _each(runs: Sequence[dict[str, NDArray[np.float64]]], before: str, after: st
 
 
 class Trial:
-    """One hold-out; the recommender before protection learns when it is first needed."""
+    """One draw of the test items; the recommender before protection learns when it is first needed."""
 
-    def __init__(
-        self,
-        X: csr_array,
-        protected: ArrayLike,
-        recommender: Recommender,
-        ns: Sequence[int],
-        seed: int,
-        cache: Cache | None,
-    ) -> None:
-        self.X, self.protected, self.recommender, self.ns, self.seed = X, protected, recommender, ns, seed
-        # What chance without a seed has made is not kept.
-        self.cache = cache if isinstance(recommender.random_state, int) else None
+    def __init__(self, setup: RecommenderSetup, seed: int, cache: Cache | None) -> None:
+        self.setup, self.seed = setup, seed
+        # Results that depend on unseeded chance are not kept.
+        self.cache = cache if isinstance(setup.recommender.random_state, int) else None
 
     @cached_property
     def test(self) -> RecommendationTest:
-        return RecommendationTest(self.X, self.protected, self.recommender, ns=self.ns, random_state=self.seed)
+        """The held-out items, and the recommender's precision before protection."""
+        setup = self.setup
+        return RecommendationTest(setup.X, setup.protected, setup.recommender, ns=setup.ns, random_state=self.seed)
 
     def run(self, defense: Defense, strength: float, truth: ArrayLike) -> dict[str, NDArray[np.float64]]:
         """Precision before and after; from the cache, or new."""
-        learner = self.recommender
-        key = None
-        if self.cache is not None:
-            key = key_of(
-                "precision", learner.name, vars(learner), self.X, np.asarray(self.protected), tuple(self.ns), self.seed,
-                defense, strength, np.asarray(truth) if defense.needs_truth else None,
-            )  # fmt: skip
-        stored = None if key is None or self.cache is None else self.cache.load(key)
-        if stored is not None:
-            return stored
-        release = defense.release_for(self.test.X_protected, strength, self.seed, truth=truth)
-        loss = self.test.loss(release)
-        found = {part: np.asarray(getattr(loss, part)) for part in PARTS}
-        if key is not None and self.cache is not None:
+        if self.cache is None:
+            return self._measured(defense, strength, truth)
+        setup, learner = self.setup, self.setup.recommender
+        key = fingerprint(
+            "precision", learner.name, vars(learner), setup.X, np.asarray(setup.protected), tuple(setup.ns), self.seed,
+            defense, strength, np.asarray(truth) if defense.needs_truth else None,
+        )  # fmt: skip
+        found = self.cache.load(key)
+        if found is None:
+            found = self._measured(defense, strength, truth)
             self.cache.save(key, found)
         return found
+
+    def _measured(self, defense: Defense, strength: float, truth: ArrayLike) -> dict[str, NDArray[np.float64]]:
+        release = defense.release_for(self.test.X_protected, strength, self.seed, truth=truth)
+        loss = self.test.loss(release)
+        return {part: np.asarray(getattr(loss, part)) for part in PARTS}

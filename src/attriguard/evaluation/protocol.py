@@ -9,10 +9,12 @@ import numpy as np
 from attriguard.data.public_data import PublicData
 from attriguard.data.split import stratified_test_mask
 from attriguard.errors import DataError
-from attriguard.evaluation.engine import check_training
+from attriguard.evaluation.job import check_training
 
 
 class Groups(NamedTuple):
+    """Three groups of users, all of whom disclose the attribute."""
+
     guard_users: PublicData  # the guard is learnt from them
     attacker_users: PublicData  # the attacker protects them with that guard, and learns
     test_users: PublicData  # protected by that guard, and attacked
@@ -22,8 +24,8 @@ def three_groups(data: PublicData, seed: int | None = 0) -> Groups:
     """Halves of the training users, stratified by the attribute, and the test users; all of them disclose it.
 
     The protocol decides the result. A guard looks different on the users that it was learnt from, so an attacker who
-    trains on those learns the wrong thing; so does one who makes a guard of his own. Data that comes with test users
-    keeps them; otherwise a tenth of the users are drawn.
+    trains on those users learns the wrong thing. So does an attacker who simulates a guard of his own. Data that comes
+    with test users keeps them; otherwise a tenth of the users are drawn.
     """
     train, test = data.split(random_state=None if data.test_mask is not None else seed)
     return halves(train.take(train.disclosed), test.take(test.disclosed), seed)

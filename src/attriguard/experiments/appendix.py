@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -38,20 +39,18 @@ class Appendix(Experiment):
     inputs = ("data",)
     effort = (10.0, 300.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         from attriguard.defenses.game_domain import telling_items
         from attriguard.defenses.game_size import ProgramSize
 
         items = telling_items(work.train.X, work.train.y, work.profile.game_items)
         rated = csr_array(work.train.X[:, items] > 0).astype(np.float32)
-        costs = []
-        for count in range(1, items.size + 1):
+        costs, compared, few = [], [], rated[:, :COMPARED_ITEMS]
+        growing, solving = progress.parts(3, 1)
+        for count, _ in growing.each(range(1, items.size + 1), lambda count: f"the program for {count} items"):
             costs.append(work.kept(partial(_cost, work, rated, count), self.name, "cost", items, count))
-            work.report(f"the program for {count} items", 1)
-        compared, few = [], rated[:, :COMPARED_ITEMS]
-        for budget in BUDGETS:
+        for budget, _ in solving.each(BUDGETS, lambda budget: f"the optimum for budget {budget:g}"):
             compared.append(work.kept(partial(_compared, work, few, budget), self.name, "optimum", items, budget))
-            work.report(f"the optimum for budget {budget:g}", 1)
         papers = ProgramSize(points=(PAPERS_LEVELS + 1) ** PAPERS_ITEMS, values=work.data.m)
         return {
             "levels": LEVELS,
@@ -59,9 +58,6 @@ class Appendix(Experiment):
             "papers_variables_digits": len(str(papers.variables)),
             "compared": compared,
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return work.profile.game_items + len(BUDGETS)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         costs = numbers["costs"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from attriguard.experiments.workspace import Workspace
+    from attriguard.progress import Progress
     from attriguard.report.page import Table
     from attriguard.report.plots import BarPlot, LinePlot
 
@@ -42,8 +43,8 @@ class Experiment(ABC):
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
     @abstractmethod
-    def run(self, work: Workspace) -> Numbers:
-        """Measure. Only what JSON knows."""
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Measure. The numbers hold only what JSON knows."""
 
     @abstractmethod
     def checks(self, numbers: Numbers) -> Sequence[Check]:
@@ -60,10 +61,6 @@ class Experiment(ABC):
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """Where the numbers differ from the paper's, or anything else a reader must know."""
         return ()
-
-    def n_steps(self, work: Workspace) -> int:
-        """About how many steps `run` reports to a progress bar."""
-        return 1
 
     def verdict(self, numbers: Numbers) -> str:
         """All checks pass: the claim holds. Its core, the first one, fails: it does not. Otherwise it holds partly."""

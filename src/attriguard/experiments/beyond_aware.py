@@ -17,6 +17,7 @@ from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
 from attriguard.experiments.workspace import Workspace, of_curve
 from attriguard.guard import AttriGuard
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
@@ -37,7 +38,7 @@ class BeyondAware(Experiment):
     in_paper = False
     effort = (40.0, 7200.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         budgets = work.profile.aware_budgets
         groups = halves(work.train, work.test.take(np.sort(work.order[: work.profile.aware_users])), work.seed)
         found = evaluate_aware(
@@ -45,11 +46,9 @@ class BeyondAware(Experiment):
             AttriGuard(search="panda", scale=work.data.scale),
             [work.attack(name) for name in ATTACKS],
             budgets,
-            draws=work.profile.draws,
             inversion=[work.attack(name) for name in work.profile.inversion],
-            seed=work.seed,
-            cache=work.cache,
-            progress=work.report,
+            measure=work.measure,
+            progress=progress,
         )
         return {
             "users": groups.test_users.n_users,
@@ -60,11 +59,6 @@ class BeyondAware(Experiment):
             "unaware": [of_curve(curve) for curve in found.unaware],
             "aware": [of_curve(curve) for curve in (*found.retrained, *found.inversion)],
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        budgets = len(work.profile.aware_budgets)
-        each = len(ATTACKS) * (1 + budgets) + len(work.profile.inversion) * budgets
-        return (1 + work.data.m) * each
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         at = numbers["budgets"].index(BUDGET)

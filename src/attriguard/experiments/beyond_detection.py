@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from attriguard.evaluation.figures import rounded
 from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers
 from attriguard.experiments.curves import BUDGET
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -33,24 +34,20 @@ class BeyondDetection(Experiment):
     in_paper = False
     effort = (12.0, 60.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         from attriguard.attacks.detector import Detector
 
-        theirs, own, _ = halves(work.train, work.test, work.seed)
-        guard = work.guard(theirs)
+        guard_users, attacker_users, _ = halves(work.train, work.test, work.seed)
+        guard = work.guard(guard_users)
 
         def auc(budget: float) -> float:
-            detector = Detector(guard, budget=budget, random_state=work.seed).fit(own.X)
+            detector = Detector(guard, budget=budget, random_state=work.seed).fit(attacker_users.X)
             return rounded(detector.auc(work.X, guard.plan(work.X, budget=budget).release(work.seed)), 6)
 
         found = []
-        for budget in BUDGETS:
+        for budget, _ in progress.each(BUDGETS, lambda budget: f"a detector for budget {budget:g}"):
             found.append(work.kept(partial(auc, budget), self.name, budget))
-            work.report(f"a detector for budget {budget:g}", 1)
         return {"users": int(work.y.size), "budgets": list(BUDGETS), "auc": found}
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(BUDGETS)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         found = dict(zip(numbers["budgets"], numbers["auc"], strict=True))

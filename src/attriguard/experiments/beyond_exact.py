@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.record import rounded
-from attriguard.experiments.searches import found_by, users_of
+from attriguard.experiments.searches import found_by
 from attriguard.experiments.workspace import LR_D, Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
@@ -27,11 +28,12 @@ class BeyondExact(Experiment):
     effort = (1.0, 5.0)
     revision = 2
 
-    def run(self, work: Workspace) -> Numbers:
-        exact = found_by(work, LR_D, "exact").edits
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        first, *others = progress.parts(8, *[1] * len(LIMITS))
+        exact = found_by(work, LR_D, "exact", first).edits
         n = exact.n_users
         both = exact.success.copy()
-        greedy = {search: found_by(work, LR_D, search).edits for search in LIMITS}
+        greedy = {search: found_by(work, LR_D, search, part).edits for search, part in zip(LIMITS, others, strict=True)}
         for edits in greedy.values():
             both &= edits.success[:n]
         proven = exact.bound == exact.cost if exact.bound is not None else exact.success & False
@@ -47,9 +49,6 @@ class BeyondExact(Experiment):
                 search: rounded((edits.cost[:n] <= exact.cost)[both].mean(), 6) for search, edits in greedy.items()
             },
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return sum(users_of(work, LR_D, search) for search in ("exact", *LIMITS))
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         found = numbers["mean_l0"]

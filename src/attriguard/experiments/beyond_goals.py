@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attriguard.evaluation.goals import N, measure_goals
+from attriguard.evaluation.figures import rounded
+from attriguard.evaluation.goals_compared import N, PrecisionTest, measure_goals
 from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
-from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
 from attriguard.guard import AttriGuard
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -40,15 +40,19 @@ class BeyondGoals(Experiment):
     effort = (200.0, 1800.0)
     revision = 2
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         groups = halves(work.train, work.test.take(work.chosen), work.seed)
         budgets = work.profile.goal_budgets
-        guard = AttriGuard(scale=work.data.scale, budget=BUDGET)
+        guard = AttriGuard(scale=work.data.scale, budget=BUDGET, split=work.profile.goal_split)
         outcomes = measure_goals(
-            groups, guard, [work.attack(name) for name in ATTACKS], budgets, precision_budget=BUDGET,
-            split=work.profile.goal_split, draws=work.profile.draws, holdouts=work.profile.holdouts, seed=work.seed,
-            cache=work.cache, progress=work.report,
-        )  # fmt: skip
+            groups,
+            guard,
+            [work.attack(name) for name in ATTACKS],
+            budgets,
+            precision=PrecisionTest(BUDGET, work.profile.holdouts),
+            measure=work.measure,
+            progress=progress,
+        )
         found = {
             each.goal: {
                 "changes": [rounded(c) for c in each.aware.unaware[0].expected_cost],
@@ -71,12 +75,9 @@ class BeyondGoals(Experiment):
             "goals": found,
         }
 
-    def n_steps(self, work: Workspace) -> int:
-        return len(GOALS) * len(ATTACKS) * (1 + len(work.profile.goal_budgets)) * (1 + work.data.m)
-
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         best = best_at(numbers, numbers["budgets"].index(BUDGET))
-        mislead, conceal, both = (best[goal] for goal in (MISLEAD, CONCEAL, BOTH))
+        mislead, conceal, both = (best[goal] for goal in ("mislead", "conceal", "both"))
         worst = [who for who in (KNOWS, UNAWARE) if both[who] > max(mislead[who], conceal[who])]
         return [
             Check(f'the best attacker {KNOWS} infers less behind "conceal"',

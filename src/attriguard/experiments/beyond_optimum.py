@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.appendix import COMPARED_ITEMS, game_of
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
-from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
+from attriguard.goals import GOALS
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -40,31 +41,27 @@ class BeyondOptimum(Experiment):
     in_paper = False
     effort = (20.0, 60.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         from attriguard.defenses.game_domain import telling_items
 
         items = telling_items(work.train.X, work.train.y, min(COMPARED_ITEMS, work.profile.game_items))
         rated = csr_array(work.train.X[:, items] > 0).astype(np.float32)
         found: dict[str, list[Any]] = {goal: [] for goal in GOALS}
-        for goal in GOALS:
-            for budget in BUDGETS:
+        for goal, part in progress.each(GOALS, str):
+            for budget, _ in part.each(BUDGETS, lambda budget: f"budget {budget:g}"):
                 make = partial(_measured, work, rated, goal, budget)
                 found[goal].append(work.kept(make, self.name, self.revision, items, goal, budget, SPLIT, MEMBERS))
-                work.report(f"{goal}, budget {budget:g}", 1)
         return {"items": int(items.size), "goals": found}
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(GOALS) * len(BUDGETS)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         excess = {goal: float(np.mean([p["goal"] - p["optimum"] for p in numbers["goals"][goal]])) for goal in GOALS}
         return [
             Check(
-                f"{goal} stays nearer to the optimum than {MISLEAD}",
-                f"{excess[goal]:.4f} above it, {MISLEAD} {excess[MISLEAD]:.4f}",
-                excess[goal] < excess[MISLEAD],
+                f"{goal} stays nearer to the optimum than mislead",
+                f"{excess[goal]:.4f} above it, mislead {excess['mislead']:.4f}",
+                excess[goal] < excess["mislead"],
             )
-            for goal in (CONCEAL, BOTH)
+            for goal in ("conceal", "both")
         ]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
@@ -80,7 +77,7 @@ class BeyondOptimum(Experiment):
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         points = numbers["goals"]
-        first = points[MISLEAD][0]
+        first = points["mislead"][0]
         known = sorted({(p["noise"], p["optimum"]) for each in points.values() for p in each})
         lines = [Line("optimum", [x for x, _ in known], [100 * y for _, y in known])]
         lines += [

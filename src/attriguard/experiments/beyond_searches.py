@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import BUDGET, INFERRED
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -32,12 +33,13 @@ class BeyondSearches(Experiment):
     in_paper = False
     effort = (60.0, 900.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        plans = {search: work.plan(search=search) for search in KINDS[:2]}
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        searching, attacking = progress.parts(1, 4)
+        plans = {search: work.plan(search=search, progress=part) for search, part in searching.each(KINDS[:2])}
         plans[KINDS[2]] = work.guard(search="margin", confidence="auto").plan(work.X, budget=BUDGETS[-1])
         accuracy = {}
-        for attack in ATTACKS:
-            found = work.curves(attack, plans, BUDGETS)
+        for attack, part in attacking.each(ATTACKS):
+            found = work.curves(attack, plans, BUDGETS, progress=part)
             accuracy[attack] = {kind: [rounded(a, 6) for a in found[kind].accuracy] for kind in KINDS}
         spent = {kind: [rounded(plan.with_budget(b).expected_cost.mean()) for b in BUDGETS]
                  for kind, plan in plans.items()}  # fmt: skip
@@ -48,9 +50,6 @@ class BeyondSearches(Experiment):
             "expected_cost": spent,
             "mean_l0": {search: rounded(plan.cost.mean()) for search, plan in plans.items() if search in KINDS[:2]},
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(ATTACKS) * (2 + len(BUDGETS)) * (1 + work.data.m) + 2 * work.X.shape[0]
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         noise, accuracy = numbers["mean_l0"], numbers["accuracy"]

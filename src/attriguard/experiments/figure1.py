@@ -12,6 +12,7 @@ import numpy as np
 
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
@@ -28,7 +29,7 @@ class Figure1(Experiment):
     inputs = ("data",)
     effort = (1.0, 1.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         known = work.data.y[work.data.disclosed]
         counts = np.bincount(known, minlength=work.data.m)
         order = np.argsort(-counts, kind="stable")

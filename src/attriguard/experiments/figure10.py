@@ -20,11 +20,12 @@ from scipy.sparse import csr_array, vstack
 
 from attriguard.defenses import Defense
 from attriguard.errors import MissingExtraError
-from attriguard.evaluation.precision import precision_losses
+from attriguard.evaluation.figures import interval, rounded
+from attriguard.evaluation.precision import RecommenderSetup, precision_losses
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.figure9 import ATTACK, OURS, RIVALS, defenses_of, tradeoffs
-from attriguard.experiments.record import interval, rounded
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -42,26 +43,23 @@ class Figure10(Experiment):
     effort = (60.0, 3600.0)
     revision = 3
 
-    def run(self, work: Workspace) -> Numbers:
-        levels = strengths(work)
-        ready: list[Defense] = []
-        for defense in defenses_of(work):
-            work.report(f"{defense.name} learns", 0)
-            ready.append(defense.fit(work.train.X, work.train.y))
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        comparing, learning, recommending = progress.parts(4, 1, 5)
+        levels = strengths(work, comparing)
+        ready: list[Defense] = [
+            defense.fit(work.train.X, work.train.y, progress=part)
+            for defense, part in learning.each(defenses_of(work), lambda defense: f"{defense.name} learns")
+        ]
         losses: dict[str, Any] = {}
         passed_over = []
-        for name in work.profile.recommenders:
+        for name, part in recommending.each(work.profile.recommenders):
             try:
-                losses[name] = _losses(work, name, ready, levels["strengths"])
+                losses[name] = _losses(work, name, ready, levels["strengths"], part)
             except MissingExtraError as error:
                 passed_over.append(f"{name}: {error}.")
         if not losses:
             raise MissingExtraError(" ".join(passed_over))
         return {"ns": list(NS), "users": int(work.y.size), **levels, "losses": losses, "passed_over": passed_over}
-
-    def n_steps(self, work: Workspace) -> int:
-        each = len(RIVALS) + 1
-        return each * (work.profile.holdouts * len(work.profile.recommenders) + 8 * work.profile.draws)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         checks = [self._core(numbers)]
@@ -122,9 +120,9 @@ class Figure10(Experiment):
         return [*shown, Table(head, rows, numeric=(2, 3, 4))]
 
 
-def strengths(work: Workspace) -> dict[str, Any]:
+def strengths(work: Workspace, progress: Progress) -> dict[str, Any]:
     """The strength of every defense at which NN-A infers what it infers behind AttriGuard at budget 4."""
-    found = tradeoffs(work)
+    found = tradeoffs(work, (OURS, *RIVALS), progress)
     ours = found[0]
     wanted = max(WANTED, ours.curve(ATTACK).accuracy[ours.strengths.index(BUDGET)])
     chosen, accuracy = {}, {}
@@ -145,24 +143,16 @@ def mean_loss(losses: Sequence[float | None]) -> float:
     return float(np.mean(known)) if known else 0.0
 
 
-def _losses(work: Workspace, recommender: str, ready: Sequence[Defense], levels: dict[str, float]) -> dict[str, Any]:
+def _losses(
+    work: Workspace, recommender: str, ready: Sequence[Defense], levels: dict[str, float], progress: Progress
+) -> dict[str, Any]:
     """The recommender learns from training users and attacked users, whose ratings the defenses change."""
     from attriguard.utility.recommenders import get
 
     rows = csr_array(vstack([work.train.X, work.X], format="csr"))
-    found = precision_losses(
-        rows,
-        np.arange(work.train.n_users, rows.shape[0]),
-        get(recommender, random_state=work.seed),
-        ready,
-        levels,
-        work.y,
-        holdouts=work.profile.holdouts,
-        ns=NS,
-        seed=work.seed,
-        cache=work.cache,
-        progress=work.report,
-    )
+    protected = np.arange(work.train.n_users, rows.shape[0])
+    setup = RecommenderSetup(rows, protected, get(recommender, random_state=work.seed), NS, work.profile.holdouts)
+    found = precision_losses(setup, ready, levels, work.y, measure=work.measure, progress=progress)
     return {
         each.defense: {
             "all": _plain(each.relative),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -26,31 +27,23 @@ class Figure2(Experiment):
     inputs = ("data", "NN-A")
     effort = (15.0, 900.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         from attriguard.attacks.region import RegionBased, accuracy_over_radius, largest_radius
 
         attack = work.attack("RC-A")
         work.cache.networks.mkdir(parents=True, exist_ok=True)
-        attack.fit(
-            work.train.X,
-            work.train.y,
-            work=work.cache.networks,
-            progress=lambda what, _: work.report(f"RC-A: {what}", 0),
-        )
+        learning, attacking = progress.parts(1, 1)
+        attack.fit(work.train.X, work.train.y, work=work.cache.networks, progress=learning.named(attack.name))
         found = []
-        for radius in RADII:
+        for radius, _ in attacking.each(RADII, lambda radius: f"RC-A, radius {radius:g}"):
             if isinstance(attack, RegionBased):
                 found += accuracy_over_radius(attack, work.X, work.y, [radius])
-            work.report(f"RC-A, radius {radius:g}", 1)
         return {
             "users": int(work.y.size),
             "radii": list(RADII),
             "accuracy": [round(each, 6) for each in found],
             "largest_radius": largest_radius(RADII, found),
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(RADII)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         by_radius = dict(zip(numbers["radii"], numbers["accuracy"], strict=True))

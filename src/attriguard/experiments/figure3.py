@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.searches import SHOWN, compared, n_steps_of_searches, same_users
+from attriguard.experiments.searches import SHOWN, compared, same_users
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -32,24 +33,21 @@ class Figure3(Experiment):
     effort = (300.0, 7600.0)
     revision = 2
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         return {
             "attribute": work.data.attribute,
             "values": list(work.data.values),
-            "searches": compared(work),
+            "searches": compared(work, progress),
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return n_steps_of_searches(work)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         def against(search: str, defender: str, factor: float, *, strict: bool, words: str) -> Check:
             known = same_users(numbers, defender, search)
             if known is None:
                 return Check(f"{words} on {defender}", "not measured", False)
-            theirs, panda = known
-            passed = theirs > factor * panda if strict else theirs >= factor * panda
-            return Check(f"{words} on {defender}", f"{theirs:,.2f} against PANDA's {panda:.2f}", passed)
+            other, panda = known
+            passed = other > factor * panda if strict else other >= factor * panda
+            return Check(f"{words} on {defender}", f"{other:,.2f} against PANDA's {panda:.2f}", passed)
 
         return [
             against("fgsm", LR_D, ORDERS, strict=False, words=f"FGSM's noise at least {ORDERS:g} times PANDA's"),

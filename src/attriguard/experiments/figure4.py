@@ -15,6 +15,7 @@ from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import at, budget_plot, budget_table
 from attriguard.experiments.profiles import BUDGETS
 from attriguard.experiments.workspace import Workspace, of_curve
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
@@ -25,14 +26,14 @@ EARLY, LATE = 2.0, 4.0
 NOT_THE_PAPERS = "MLP-A"
 
 
-def all_curves(work: Workspace) -> dict[str, dict[str, Any]]:
+def all_curves(work: Workspace, progress: Progress) -> dict[str, dict[str, Any]]:
     """Every attack on AttriGuard with LR-D; table 1 is the first point of each."""
-    plan = work.plan()
-    return {name: of_curve(work.curves(name, {"plan": plan}, BUDGETS)["plan"]) for name in names()}
-
-
-def n_steps_of_all(work: Workspace) -> int:
-    return len(names()) * (1 + work.data.m) + work.X.shape[0]
+    searching, attacking = progress.parts(1, 9)
+    plan = work.plan(progress=searching)
+    return {
+        name: of_curve(work.curves(name, {"plan": plan}, BUDGETS, progress=part)["plan"])
+        for name, part in attacking.each(names())
+    }
 
 
 class Figure4(Experiment):
@@ -49,11 +50,8 @@ class Figure4(Experiment):
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "all attacks")
     effort = (1.0, 5.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        return {"users": int(work.y.size), "curves": all_curves(work)}
-
-    def n_steps(self, work: Workspace) -> int:
-        return n_steps_of_all(work)
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        return {"users": int(work.y.size), "curves": all_curves(work, progress)}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         curves = {name: curve for name, curve in numbers["curves"].items() if name != "BA-A"}

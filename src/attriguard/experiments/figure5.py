@@ -12,6 +12,7 @@ from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of, budget_plot, budget_table
 from attriguard.experiments.profiles import BUDGETS
 from attriguard.experiments.workspace import Workspace, of_curve
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
@@ -27,13 +28,14 @@ class Figure5(Experiment):
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "NN-A")
     effort = (1.0, 5.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        plans = {name: work.plan(target=target) for name, target in TARGETS.items()}
-        curves = {name: of_curve(curve) for name, curve in work.curves("NN-A", plans, BUDGETS).items()}
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        searching, attacking = progress.parts(1, 1)
+        plans = {
+            name: work.plan(target=target, progress=part) for (name, target), part in searching.each(TARGETS.items())
+        }
+        found = work.curves("NN-A", plans, BUDGETS, progress=attacking)
+        curves = {name: of_curve(curve) for name, curve in found.items()}
         return {"users": int(work.y.size), "baseline": baseline_of(work.y, work.train.y), "curves": curves}
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(TARGETS) * (1 + work.data.m + work.X.shape[0])
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         trained, uniform = (numbers["curves"][name]["accuracy"] for name in TARGETS)

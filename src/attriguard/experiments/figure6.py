@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import at, baseline_of, budget_plot, budget_table
 from attriguard.experiments.profiles import BUDGETS
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace, of_curve
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
@@ -29,10 +30,12 @@ class Figure6(Experiment):
     inputs = ("data", "LR-D", "NN-D", "Phase I: LR-D panda, NN-D panda", "NN-A")
     effort = (3.0, 120.0)
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         # Both plans first: the paper's NN-D and NN-A need not be in memory at once.
-        plans = {defender: work.plan(defender) for defender in (LR_D, NN_D)}
-        curves = {name: of_curve(curve) for name, curve in work.curves("NN-A", plans, BUDGETS).items()}
+        searching, attacking = progress.parts(1, 1)
+        plans = {defender: work.plan(defender, progress=part) for defender, part in searching.each((LR_D, NN_D))}
+        found = work.curves("NN-A", plans, BUDGETS, progress=attacking)
+        curves = {name: of_curve(curve) for name, curve in found.items()}
         noise = {
             name: {"mean_l0": rounded(plan.cost[plan.success].mean()), "success": rounded(plan.success.mean(), 6)}
             for name, plan in plans.items()
@@ -45,9 +48,6 @@ class Figure6(Experiment):
             "curves": curves,
             "phase_one": noise,
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return 2 * (1 + work.data.m + work.X.shape[0])
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         lr, nn = (numbers["curves"][defender] for defender in (LR_D, NN_D))

@@ -20,6 +20,7 @@ from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -37,25 +38,25 @@ class Figure7(Experiment):
     inputs = ("data", "LR-D on halves", "NN-A on a half")
     effort = (15.0, 900.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        other, own, _ = halves(work.train, work.test, work.seed)
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        other_users, attacker_users, _ = halves(work.train, work.test, work.seed)
+        learning, attacking = progress.parts(1, 1)
         plans = {}
-        for overlap in work.profile.overlaps:
-            work.report(f"LR-D with {overlap:.0%} of the attacker's users", 0)
-            plans[f"{overlap:g}"] = work.guard(mixed(own, other, overlap, work.seed)).plan(work.X)
-        curves = work.curves(ATTACK, plans, [BUDGET], train=own)
+        for overlap, part in learning.each(
+            work.profile.overlaps, lambda overlap: f"LR-D with {overlap:.0%} of the attacker's users"
+        ):
+            guard_users = mixed(attacker_users, other_users, overlap, work.seed)
+            plans[f"{overlap:g}"] = work.guard(guard_users, progress=part).plan(work.X)
+        curves = work.curves(ATTACK, plans, [BUDGET], train=attacker_users, progress=attacking)
         return {
             "papers_data": work.is_papers,
             "users": int(work.y.size),
-            "training_users": own.n_users,
+            "training_users": attacker_users.n_users,
             "baseline": baseline_of(work.y, work.train.y),
             "before": round(next(iter(curves.values())).before or 0.0, 6),
             "overlaps": list(work.profile.overlaps),
             "accuracy": [round(curve.accuracy[0], 6) for curve in curves.values()],
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(work.profile.overlaps) * (1 + work.data.m)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         by_overlap = dict(zip(numbers["overlaps"], numbers["accuracy"], strict=True))
@@ -94,19 +95,19 @@ class Figure7(Experiment):
         ]
 
 
-def mixed(own: PublicData, other: PublicData, overlap: float, seed: int) -> PublicData:
-    """As many users as the attacker has, a share of them his; value by value, so that none is lost."""
+def mixed(attacker_users: PublicData, other_users: PublicData, overlap: float, seed: int) -> PublicData:
+    """As many users as the attacker has, a share of them his; drawn value by value, so that no value is lost."""
     parts = []
-    for users, part in ((own, overlap), (other, 1.0 - overlap)):
+    for users, part in ((attacker_users, overlap), (other_users, 1.0 - overlap)):
         order = np.random.default_rng(seed).permutation(users.n_users)
         by_value = [order[users.y[order] == value] for value in range(users.m)]
-        parts.append(users.take(np.sort(np.concatenate([mine[: round(part * mine.size)] for mine in by_value]))))
-    mine, theirs = parts
+        parts.append(users.take(np.sort(np.concatenate([rows[: round(part * rows.size)] for rows in by_value]))))
+    shared, others = parts
     return replace(
-        mine,
-        X=csr_array(vstack([mine.X, theirs.X], format="csr")),
-        users=np.concatenate([mine.users, theirs.users]),
-        y=np.concatenate([mine.y, theirs.y]),
+        shared,
+        X=csr_array(vstack([shared.X, others.X], format="csr")),
+        users=np.concatenate([shared.users, others.users]),
+        y=np.concatenate([shared.y, others.y]),
         source=None,
         test_mask=None,
     )

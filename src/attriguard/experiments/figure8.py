@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import at, baseline_of, budget_plot, budget_table
 from attriguard.experiments.profiles import BUDGETS
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import Workspace, of_curve
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
@@ -31,9 +32,11 @@ class Figure8(Experiment):
     inputs = ("data", "LR-D", "Phase I: LR-D panda, every policy", "NN-A")
     effort = (3.0, 240.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        plans = {policy: work.plan(policy=policy) for policy in ORDER}
-        curves = {policy: of_curve(curve) for policy, curve in work.curves("NN-A", plans, BUDGETS).items()}
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        searching, attacking = progress.parts(1, 1)
+        plans = {policy: work.plan(policy=policy, progress=part) for policy, part in searching.each(ORDER)}
+        found = work.curves("NN-A", plans, BUDGETS, progress=attacking)
+        curves = {policy: of_curve(curve) for policy, curve in found.items()}
         noise = {
             policy: {
                 "mean_l0": rounded(plan.cost[plan.success].mean()),
@@ -48,9 +51,6 @@ class Figure8(Experiment):
             "curves": curves,
             "phase_one": noise,
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return len(ORDER) * (1 + work.data.m + work.X.shape[0])
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         curves = numbers["curves"]

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attriguard.defenses import Defense, lineup
-from attriguard.evaluation.comparison import Tradeoff, compare, comparison_steps
+from attriguard.evaluation.comparison import Tradeoff, compare
+from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
-from attriguard.experiments.record import rounded
 from attriguard.experiments.workspace import NN_D, Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 
@@ -34,7 +35,7 @@ def defenses_of(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list
     return lineup(names, scale=work.data.scale, search="panda", random_state=work.seed)
 
 
-def tradeoffs(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[Tradeoff]:
+def tradeoffs(work: Workspace, names: Sequence[str], progress: Progress) -> list[Tradeoff]:
     """What each defense costs and what NN-A infers after it; figure 10 takes its noise levels from here."""
     return compare(
         defenses_of(work, names),
@@ -42,10 +43,8 @@ def tradeoffs(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[T
         work.X,
         work.y,
         train=(work.train.X, work.train.y),
-        draws=work.profile.draws,
-        seed=work.seed,
-        cache=work.cache,
-        progress=work.report,
+        measure=work.measure,
+        progress=progress,
     )
 
 
@@ -61,11 +60,13 @@ class Figure9(Experiment):
     effort = (35.0, 3600.0)
     revision = 2
 
-    def run(self, work: Workspace) -> Numbers:
-        found = tradeoffs(work)
-        network = work.curves(ATTACK, {NETWORK: work.plan(NN_D)}, found[0].strengths)[NETWORK]
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        comparing, searching, attacking, beside = progress.parts(4, 2, 1, 2)
+        found = tradeoffs(work, (OURS, *RIVALS), comparing)
+        plans = {NETWORK: work.plan(NN_D, progress=searching)}
+        network = work.curves(ATTACK, plans, found[0].strengths, progress=attacking)[NETWORK]
         others = [Tradeoff(NETWORK, found[0].strength, False, found[0].strengths, (network,))]
-        others += tradeoffs(work, REFERENCES)
+        others += tradeoffs(work, REFERENCES, beside)
         before = found[0].curve(ATTACK).before
         return {
             "users": int(work.y.size),
@@ -85,10 +86,6 @@ class Figure9(Experiment):
                 each.defense: [each.noise_for(ATTACK, a) for a in found[0].curve(ATTACK).accuracy] for each in found[1:]
             },
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        every = defenses_of(work, (OURS, *RIVALS, *REFERENCES))
-        return comparison_steps(every, 1, work.data.m, draws=work.profile.draws) + work.y.size
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         ours = numbers["defenses"][OURS]

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attriguard._progress import Progress
 from attriguard.data.files import written_beside
 from attriguard.errors import MissingExtraError
 from attriguard.experiments import get, names
 from attriguard.experiments.base import Experiment, Numbers
-from attriguard.experiments.record import versions
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress, ProgressLike
+from attriguard.report.record import versions
 
 DONE, STARTED, NOT_STARTED = "done", "partly", "not started"
-# Steps of a progress bar for a second of effort.
-A_SECOND = 100
 
 
 @dataclass(frozen=True)
@@ -33,22 +31,25 @@ class Finished:
     missing: str = ""
 
 
-def run_all(wanted: Iterable[str], work: Workspace, progress: Progress) -> list[Finished]:
-    """Each in turn; one that needs an extra that is not installed is passed over, and says so."""
+def run_all(wanted: Iterable[str], work: Workspace, progress: ProgressLike = None) -> list[Finished]:
+    """Each in turn; an experiment that needs an extra that is not installed is passed over, and says so."""
+    experiments = [get(name) for name in wanted]
+    if not experiments:
+        return []
+    weights = [experiment.effort[work.profile.name == "paper"] for experiment in experiments]
     found = []
-    for name in wanted:
-        experiment = get(name)
-        meter = Meter(experiment, work, progress)
+    for experiment, part in zip(experiments, Progress.of(progress).parts(*weights), strict=True):
         try:
-            with work.reporting(meter):
-                found.append(run_one(experiment, work))
+            found.append(run_one(experiment, work, part))
         except MissingExtraError as error:
             found.append(Finished(experiment, None, {}, versions(), str(error)))
-        meter.finish()
     return found
 
 
-def run_one(experiment: Experiment, work: Workspace) -> Finished:
+def run_one(experiment: Experiment, work: Workspace, progress: ProgressLike = None) -> Finished:
+    """The experiment as it was stored, or measured now and stored."""
+    progress = Progress.of(progress).named(experiment.name)
+    progress.tell("")
     known = stored(experiment, work)
     if known is not None:
         return known
@@ -56,13 +57,13 @@ def run_one(experiment: Experiment, work: Workspace) -> Finished:
     file.parent.mkdir(parents=True, exist_ok=True)
     _started(file).touch()
     wall, cpu = time.perf_counter(), time.process_time()
-    numbers = experiment.run(work)
+    numbers = experiment.run(work, progress)
     seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     record = {"experiment": experiment.name, "numbers": numbers, "seconds": seconds, "versions": versions()}
     with written_beside(file) as opened:
         opened.write(json.dumps(record).encode())
     _started(file).unlink(missing_ok=True)
-    # As it is read again, so that a first run and a second one give the same.
+    # Read again, so that a first run and a second run give the same.
     return stored(experiment, work) or Finished(experiment, numbers, seconds, versions())
 
 
@@ -84,36 +85,10 @@ def all_stored(work: Workspace) -> list[Finished]:
 
 
 def state(experiment: Experiment, work: Workspace) -> str:
+    """Whether the experiment is done, was begun, or was never begun."""
     if stored(experiment, work) is not None:
         return DONE
     return STARTED if _started(_file(experiment, work)).exists() else NOT_STARTED
-
-
-def effort(experiment: Experiment, work: Workspace) -> int:
-    """Its share of a progress bar."""
-    seconds = experiment.effort[work.profile.name == "paper"]
-    return max(1, round(A_SECOND * seconds))
-
-
-class Meter:
-    """Turns the steps that an experiment reports into its share of the whole bar."""
-
-    def __init__(self, experiment: Experiment, work: Workspace, progress: Progress) -> None:
-        self.name, self.progress = experiment.name, progress
-        self.total = effort(experiment, work)
-        self.steps = max(1, experiment.n_steps(work))
-        self.done, self.shown = 0.0, 0
-
-    def __call__(self, what: str, steps: float) -> None:
-        self.done += steps
-        # The number of steps is a guess: the last bit of the bar is for the end.
-        target = min(int(self.total * self.done / self.steps), self.total - 1)
-        advance = max(0, target - self.shown)
-        self.shown += advance
-        self.progress(f"{self.name}: {what}", advance)
-
-    def finish(self) -> None:
-        self.progress(self.name, self.total - self.shown)
 
 
 def _file(experiment: Experiment, work: Workspace) -> Path:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from attriguard.experiments.blocks import Found
-from attriguard.experiments.record import rounded
+from attriguard.evaluation.figures import rounded
+from attriguard.experiments.blocks import NoiseBlock
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
 from attriguard.noise.registry import SEARCHES, get_search
+from attriguard.progress import Progress, ProgressLike
 
 # The paper's four, then ours.
 PAPERS = ("fgsm", "jsma", "cw", "panda")
@@ -23,17 +24,19 @@ def pairs(defenders: Sequence[str] = (LR_D, NN_D)) -> list[tuple[str, str]]:
     return [(d, s) for d in defenders for s in ORDER if s in SEARCHES and not (s == "exact" and d == NN_D)]
 
 
-def found_by(work: Workspace, defender: str, search: str) -> Found:
+def found_by(work: Workspace, defender: str, search: str, progress: ProgressLike = None) -> NoiseBlock:
     """Its noise for as many users as the profile grants it."""
     chosen: Any = search
     if search == "exact":
         from attriguard.noise.exact import Exact
 
         chosen = Exact(work.profile.exact_seconds)
-    return work.phase_one(defender, get_search(chosen), users=users_of(work, defender, search))
+    users = users_of(work, defender, search)
+    return work.phase_one(defender, get_search(chosen), users=users, progress=progress)
 
 
 def users_of(work: Workspace, defender: str, search: str) -> int:
+    """How many users a search is measured on: as many as the profile grants it, at most all."""
     granted = work.profile.search_users[f"{search} {defender}"]
     return work.X.shape[0] if granted is None else min(work.X.shape[0], granted)
 
@@ -43,16 +46,17 @@ def measured(work: Workspace, defenders: Sequence[str] = (LR_D, NN_D)) -> list[t
     return [pair for pair in pairs(defenders) if users_of(work, *pair)]
 
 
-def compared(work: Workspace, defenders: Sequence[str] = (LR_D, NN_D)) -> dict[str, dict[str, Any]]:
+def compared(work: Workspace, progress: Progress, defenders: Sequence[str] = (LR_D, NN_D)) -> dict[str, dict[str, Any]]:
     """By defender and search: the noise a value, success, time, and PANDA's noise for the same users and values."""
     result: dict[str, dict[str, Any]] = {defender: {} for defender in defenders}
-    for defender, search in measured(work, defenders):
-        found, panda = found_by(work, defender, search), found_by(work, defender, "panda")
+    chosen = measured(work, defenders)
+    for (defender, search), part in progress.each(chosen, ", ".join):
+        found, panda = found_by(work, defender, search, part), found_by(work, defender, "panda")
         result[defender][search] = summary(found, panda)
     return result
 
 
-def summary(found: Found, panda: Found) -> dict[str, Any]:
+def summary(found: NoiseBlock, panda: NoiseBlock) -> dict[str, Any]:
     """Means are over pairs that were reached; PANDA's over those that both reached."""
     cost, success, n = found.edits.cost, found.edits.success, found.edits.n_users
     both = success[: panda.edits.n_users] & panda.edits.success[:n]
@@ -77,7 +81,3 @@ def same_users(numbers: Mapping[str, Any], defender: str, search: str) -> tuple[
     if entry is None or entry["panda_same"] is None:
         return None
     return entry["mean_l0_same"], entry["panda_same"]
-
-
-def n_steps_of_searches(work: Workspace) -> int:
-    return sum(users_of(work, *pair) for pair in measured(work))

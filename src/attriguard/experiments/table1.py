@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from attriguard.evaluation.paper import TABLE_1
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.figure4 import all_curves, n_steps_of_all
+from attriguard.experiments.figure4 import all_curves
 from attriguard.experiments.workspace import Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
@@ -27,16 +28,13 @@ class Table1(Experiment):
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "all attacks")
     effort = (60.0, 14000.0)
 
-    def run(self, work: Workspace) -> Numbers:
-        curves = all_curves(work)
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
+        curves = all_curves(work, progress)
         return {
             "papers_data": work.is_papers,
             "users": int(work.y.size),
             "accuracy": {name: curve["before"] for name, curve in curves.items()},
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return n_steps_of_all(work)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         found = numbers["accuracy"]

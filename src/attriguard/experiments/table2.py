@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.searches import SHOWN, compared, n_steps_of_searches
+from attriguard.experiments.searches import SHOWN, compared
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
+from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
@@ -47,17 +48,14 @@ class Table2(Experiment):
     effort = (1.0, 1.0)
     revision = 2
 
-    def run(self, work: Workspace) -> Numbers:
+    def run(self, work: Workspace, progress: Progress) -> Numbers:
         kept = ("users", "success", "proven", "seconds")
         return {
             "searches": {
                 defender: {search: {name: entry[name] for name in kept} for search, entry in found.items()}
-                for defender, found in compared(work).items()
+                for defender, found in compared(work, progress).items()
             }
         }
-
-    def n_steps(self, work: Workspace) -> int:
-        return n_steps_of_searches(work)
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
         found = numbers["searches"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_choice
-from attriguard._progress import Progress
-from attriguard.attacks import lineup
+from attriguard._fingerprint import fingerprint
+from attriguard.attacks import class_of, lineup
 from attriguard.attacks.base import Attack
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.network import NetworkClassifier
@@ -29,19 +30,23 @@ from attriguard.data.public_data import PublicData
 from attriguard.errors import DataError
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
-from attriguard.evaluation.cache import Cache, key_of
-from attriguard.evaluation.engine import Job, exact_curve
+from attriguard.evaluation.cache import Cache
+from attriguard.evaluation.engine import exact_curve
 from attriguard.evaluation.guards import fit_kept
+from attriguard.evaluation.job import Job
+from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.paper import PAPER_DATASET
-from attriguard.experiments.blocks import Found, emptied, find_in_blocks
+from attriguard.experiments.blocks import NoiseBlock, emptied, find_in_blocks
 from attriguard.experiments.profiles import Profile
 from attriguard.guard import AttriGuard
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.constraints import make_constraints
+from attriguard.noise.base import NoiseSearch
+from attriguard.noise.constraints import Constraints, make_constraints
 from attriguard.noise.policy import check_policy
 from attriguard.noise.registry import get_search
 from attriguard.plan import Plan, make_plan
+from attriguard.progress import Progress, ProgressLike
 
 LR_D, NN_D = "LR-D", "NN-D"
 # Noise of more entries than this is of no use to any of the budgets; greedy searches on networks stop there.
@@ -56,21 +61,12 @@ HUGE = ("fgsm",)  # noise in most entries: only its size is kept
 class Workspace:
     """One data set, one profile, one seed, one folder."""
 
-    def __init__(
-        self,
-        data: PublicData,
-        *,
-        source: str,
-        profile: Profile,
-        folder: Path,
-        seed: int = 0,
-        progress: Progress | None = None,
-    ) -> None:
+    def __init__(self, data: PublicData, *, source: str, profile: Profile, folder: Path, seed: int = 0) -> None:
         self.data, self.source, self.profile, self.folder, self.seed = data, source, profile, folder, seed
-        self.report: Progress = progress or (lambda what, steps: None)
         self.train, self.test = split_for_audit(data, seed)
         # Networks are kept: several experiments attack with the same one.
         self.cache = Cache(folder, keep_networks=True)
+        self.measure = Measure(seed, profile.draws, self.cache)
         sweep(folder)
         count = min(profile.users or self.test.n_users, self.test.n_users)
         self.order = np.random.default_rng(seed).permutation(self.test.n_users)
@@ -85,35 +81,31 @@ class Workspace:
         return self.source == PAPER_DATASET
 
     def key_of(self, *parts: Any) -> str:
-        key = key_of(*parts)
+        """A name for the content of all parts, which must not depend on unseeded chance."""
+        key = fingerprint(*parts)
         if key is None:
             raise DataError("an experiment must not depend on unseeded chance")
         return key
 
-    @contextmanager
-    def reporting(self, progress: Progress) -> Iterator[None]:
-        """Report to someone else for a while."""
-        former, self.report = self.report, progress
-        try:
-            yield
-        finally:
-            self.report = former
-
     def kept(self, make: Callable[[], Any], *parts: Any) -> Any:
         """A piece of an experiment that takes long, as JSON knows it; ``parts`` say what it is."""
         file = self.folder / "pieces" / f"{self.key_of('piece', self.key, *parts)}.json"
-        with suppress(OSError, ValueError):  # a damaged one counts as missing
+        with suppress(OSError, ValueError):  # a damaged file counts as missing
             return json.loads(file.read_text())
         file.parent.mkdir(parents=True, exist_ok=True)
         with written_beside(file) as opened:
             opened.write(json.dumps(make()).encode())
         return json.loads(file.read_text())
 
-    def guard(self, train: PublicData | None = None, **options: Any) -> AttriGuard:
-        """AttriGuard with LR-D and PANDA, as in the paper unless told otherwise, learnt from the training users."""
+    def guard(self, train: PublicData | None = None, *, progress: ProgressLike = None, **options: Any) -> AttriGuard:
+        """AttriGuard with LR-D and PANDA, as in the paper unless ``options`` say otherwise, learnt from ``train``.
+
+        Without ``train`` it learns from the training users.
+        """
         users = self.train if train is None else train
-        self.report("LR-D learns", 0)
-        guard = fit_kept(AttriGuard(scale=self.data.scale), users.X, users.y, self.cache)
+        progress = Progress.of(progress)
+        progress.tell("LR-D learns")
+        guard = fit_kept(AttriGuard(scale=self.data.scale), users.X, users.y, self.cache, progress)
         return guard.set_params(**({"search": "panda"} | options))
 
     def _untrained(self) -> NetworkClassifier:
@@ -121,31 +113,34 @@ class Workspace:
         profile = self.profile
         return NetworkClassifier(hidden=profile.defender_units, epochs=profile.epochs, random_state=self.seed + 1)
 
-    def network(self) -> NetworkClassifier:
+    def network(self, progress: ProgressLike = None) -> NetworkClassifier:
+        """NN-D, trained; a second call goes on from its checkpoint."""
         network = self._untrained()
         key = self.key_of(NN_D, network.get_params(), self.train.X, self.train.y)
         self.cache.networks.mkdir(parents=True, exist_ok=True)
-        return network.fit(
-            self.train.X,
-            self.train.y,
-            checkpoint=self.cache.networks / f"defender-{key}.safetensors",
-            progress=lambda what, steps: self.report(f"NN-D: {what}", 0),
-        )
+        checkpoint = self.cache.networks / f"defender-{key}.safetensors"
+        watched = Progress.of(progress).named(NN_D)
+        return network.fit(self.train.X, self.train.y, checkpoint=checkpoint, progress=watched)
 
-    def classifier(self, defender: str) -> Classifier:
+    def classifier(self, defender: str, progress: ProgressLike = None) -> Classifier:
         """A trained one. Networks of the paper's size are large, so nobody but the caller keeps it."""
         check_choice(defender, BLOCKS, name="defender")
-        return self.network() if defender == NN_D else self.guard().classifier_
+        return self.network(progress) if defender == NN_D else self.guard(progress=progress).classifier_
 
     def phase_one(
-        self, defender: str = LR_D, search: Any = "panda", policy: str = "modify_add", users: int | None = None
-    ) -> Found:
+        self,
+        defender: str = LR_D,
+        search: Any = "panda",
+        policy: str = "modify_add",
+        users: int | None = None,
+        progress: ProgressLike = None,
+    ) -> NoiseBlock:
         """The noise for the first ``users`` of the attacked users (all, if None).
 
         Of a search whose noise is huge only cost and success are kept.
         """
         finder, X = get_search(search), self.X[:users]
-        rules = make_constraints(
+        constraints = make_constraints(
             check_policy(policy), self.data.n_items, levels=self.data.scale.levels,
             maxiter=MAXITER if defender == NN_D and finder.name in GREEDY else None,
         )  # fmt: skip
@@ -153,7 +148,7 @@ class Workspace:
             "phase one",
             defender,
             self._untrained().get_params() if defender == NN_D else (),
-            (rules.step, rules.levels, rules.max_steps),
+            (constraints.step, constraints.levels, constraints.max_steps),
             self.seed,
             self.train.X,
             self.train.y,
@@ -163,64 +158,94 @@ class Workspace:
             vars(finder),
             finder.revision,
         )
-        ready: list[Classifier] = []
-
-        def find(block: slice) -> Found:
-            if not ready:
-                ready.append(self.classifier(defender))
-                if finder.name not in SLOW:
-                    finder.find(ready[0], X[:1], rules)  # compiled now, so that it is not timed
-            self.report(f"{defender}, {finder.name}", 0)
-            began = time.perf_counter()
-            edits = finder.find(ready[0], X[block], rules)
-            seconds = time.perf_counter() - began
-            inferred = infer(ready[0], X[block])
-            return Found(emptied(edits) if finder.name in HUGE else edits, inferred, seconds)
-
+        learning, searching = Progress.of(progress).parts(1, 1)
         return find_in_blocks(
-            find,
+            Finder(partial(self.classifier, defender, learning), finder, X, constraints),
             X.shape[0],
             size=FEWER.get(f"{finder.name} {defender}", BLOCKS[defender]),
             folder=self.folder / "phase-one" / key,
-            progress=self.report,
+            progress=searching.named(f"{defender}, {finder.name}"),
         )
 
     def plan(
-        self, defender: str = LR_D, search: str = "panda", policy: str = "modify_add", target: str = "train"
+        self,
+        defender: str = LR_D,
+        search: str = "panda",
+        policy: str = "modify_add",
+        target: str = "train",
+        progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for all attacked users; the budget is set by whoever evaluates."""
-        found = self.phase_one(defender, search, policy)
-        return make_plan(
-            X=self.X,
-            edits=found.edits,
-            inferred=found.inferred,
-            mechanism=Divergence(make_target(target, np.bincount(self.train.y, minlength=self.data.m))),
-            budget=0.0,
-            users=np.arange(self.X.shape[0]),
-        )
+        found = self.phase_one(defender, search, policy, progress=progress)
+        mechanism = Divergence(make_target(target, np.bincount(self.train.y, minlength=self.data.m)))
+        return make_plan(self.X, found.edits, mechanism, budget=0.0, inferred=found.inferred)
 
     def attack(self, name: str) -> Attack:
-        """Untrained, at the profile's size; one who adapts to the guard gets the one with LR-D."""
+        """Untrained, at the profile's size; an attack that adapts to a guard gets the guard with LR-D."""
         profile = self.profile
         options: dict[str, Any] = {"random_state": self.seed, "hidden": profile.attacker_units, "rank": profile.rank}
-        if name != "MLP-A":  # small and quick already
+        if not keeps_its_size(name):
             options["epochs"] = profile.epochs
-        if name == "AT-A":
-            options["guard"] = self.guard()
-        return lineup([name], **options)[0]
+        return lineup([name], **options, guard=self.guard() if needs_guard(name) else None)[0]
 
     def curves(
-        self, attack: str, plans: Mapping[str, Plan], budgets: Sequence[float], *, train: PublicData | None = None
+        self,
+        attack: str,
+        plans: Mapping[str, Plan],
+        budgets: Sequence[float],
+        *,
+        train: PublicData | None = None,
+        progress: ProgressLike = None,
     ) -> dict[str, Curve]:
         """The attack's accuracy on untouched data and for every budget, exactly; it learns at most once."""
         users = self.train if train is None else train
-        job = Job(self.y, check_budgets(budgets), (users.X, users.y), self.cache, lambda *step: self.report(*step))
-        attacker = self.attack(attack)
-        return {name: exact_curve(job, plan, attacker) for name, plan in plans.items()}
+        job = Job(self.y, (users.X, users.y), self.cache)
+        attacker, ladder = self.attack(attack), check_budgets(budgets)
+        watched = Progress.of(progress).named(attack)
+        return {
+            name: exact_curve(job, plan, attacker, ladder, part) for (name, plan), part in watched.each(plans.items())
+        }
+
+
+class Finder:
+    """Phase I for a block of users; the classifier learns when the first block needs it."""
+
+    def __init__(
+        self, learn: Callable[[], Classifier], search: NoiseSearch, X: csr_array, constraints: Constraints
+    ) -> None:
+        self.learn, self.search, self.X, self.constraints = learn, search, X, constraints
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """The defender's classifier, trained."""
+        ready = self.learn()
+        if self.search.name not in SLOW:
+            self.search.find(ready, self.X[:1], self.constraints)  # compiled now, so that it is not timed
+        return ready
+
+    def __call__(self, block: slice) -> NoiseBlock:
+        """The noise for the users of a block, and how long the search took."""
+        classifier = self.classifier
+        began = time.perf_counter()
+        edits = self.search.find(classifier, self.X[block], self.constraints)
+        seconds = time.perf_counter() - began
+        inferred = infer(classifier, self.X[block])
+        return NoiseBlock(emptied(edits) if self.search.name in HUGE else edits, inferred, seconds)
+
+
+def keeps_its_size(attack: str) -> bool:
+    """Is the attack small and quick already, so that no profile changes it?"""
+    return bool(getattr(class_of(attack), "own_options", attack == "MLP-A"))
+
+
+def needs_guard(attack: str) -> bool:
+    """Does the attack adapt to a guard, so that it must be given one?"""
+    cls = class_of(attack)
+    return "guard" in getattr(cls, "needs", ("guard",) if getattr(cls, "needs_guard", False) else ())
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed runs were writing: `.name.pid.part` of processes that are no more."""
+    """Remove the files `.name.pid.part` that killed processes were writing."""
     if os.name != "posix":  # elsewhere there is no harmless way to ask
         return
     for part in folder.rglob(".*.part"):

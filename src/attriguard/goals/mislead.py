@@ -67,6 +67,7 @@ class Mislead(Goal):
     summary = "An attacker who does not know the guard infers another value: the paper's guard."
     needs = (CLASSIFIER,)
     options = ("classifier", "search", "target", "step", "confidence", "maxiter")
+    learns_by_chance = False
     how = "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it."
     regained = "gets back most of what he lost. Changing a few ratings misleads; it does not erase what the others say."
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_rng
-from attriguard.classifiers.weights import Weights
 from attriguard.classifiers.small import Recipe, small_proba, train_small
+from attriguard.classifiers.weights import Weights
 from attriguard.data.split import stratified_test_mask
 from attriguard.goals.base import Goal, Settings, Training
 from attriguard.plan import Plan

@@ -3,45 +3,13 @@
 from __future__ import annotations
 
 from attriguard.evaluation.audit import Audit, Change
-from attriguard.evaluation.goals import N
-from attriguard.goals import BOTH, CONCEAL, GOALS, MISLEAD
+from attriguard.evaluation.goals_compared import N
+from attriguard.goals import GOALS
+from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, line_plot
 
-PLAIN_NAMES = {
-    "BA-A": "always the most frequent value",
-    "LR-A": "logistic regression",
-    "RF-A": "random forest",
-    "NN-A": "neural network",
-    "DD-A": "neural network, distilled",
-    "RC-A": "neural network, votes in a region",
-    "LRA-A": "neural network on de-noised data",
-    "MLP-A": "small neural network",
-}
-
-# What an attacker who knows can do, by goal: the first point of the limits, and a line for the terminal.
-KNOWING = {
-    MISLEAD: (
-        "gets back most of what he lost. Changing a few ratings misleads; it does not erase what the others say.",
-        "One who knows it and retrains gets most of it back.",
-    ),
-    CONCEAL: (
-        "gets back a part of what he lost: what was taken away he cannot get back, but what is left still tells him "
-        "something.",
-        "One who knows it and retrains gets a part of it back.",
-    ),
-    BOTH: (
-        "gets back much of what he lost: he learns to look past what points elsewhere, but not what was taken away.",
-        "One who knows it and retrains gets much of it back.",
-    ),
-}
-DRAWS = {
-    MISLEAD: "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it.",
-    CONCEAL: "The guard makes one change after another, each the one after which the ratings tell least.",
-    BOTH: "The guard first takes away the ratings that tell most, then draws a value at random, mostly by how frequent "
-    "it is, and changes what points to it.",
-}
 LIMITS = (
     "They are averages over users. A budget is an average, too: some users get more changes, some none.",
     "The guard hides one attribute. What else the ratings say about a person, they still say.",
@@ -56,7 +24,7 @@ def percent(share: float) -> str:
 
 def summary(audit: Audit) -> str:
     """What was found, in one breath."""
-    worst, guess = audit.worst_now, _baseline(audit)
+    worst, guess = audit.worst_now, audit.guessing
     now = (
         f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
         f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}."
@@ -75,7 +43,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
         lead=summary(audit),
         sections=[
             _now(audit),
-            _telling(audit),
+            _revealing(audit),
             _budgets(audit),
             *_knowing(audit),
             *_goals(audit),
@@ -90,7 +58,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
                 f"{audit.data.n_users:,}, of which {audit.n_train:,} to learn from and {audit.n_test:,} to attack",
             ),
             ("ratings", f"{audit.data.X.nnz:,} of {audit.data.n_items:,} items, {audit.data.scale}"),
-            ("goal", f"{audit.guard.goal}: {GOALS[audit.guard.goal].meaning}"),
+            ("goal", f"{audit.guard.goal}: {get_goal(audit.guard.goal).summary}"),
             ("guard", _guard(audit)),
         ],
     )
@@ -98,22 +66,32 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
 
 def _guard(audit: Audit) -> str:
     guard = audit.guard
-    parts = [] if guard.goal == CONCEAL else [str(guard.classifier), str(guard.search)]
-    if guard.goal != MISLEAD:
+    needs = get_goal(guard.goal).needs
+    parts = [str(guard.classifier), str(guard.search)] if "classifier" in needs else []
+    if "ensemble" in needs:
         parts.append(f"{guard.members} small networks")
     return ", ".join([*parts, guard.policy])
 
 
-def _baseline(audit: Audit) -> float:
-    return next((c.accuracy[0] for c in audit.curves if c.attack == "BA-A"), 1 / audit.data.m)
+def plain_name(attack: str) -> str:
+    """What an attacker uses, for readers who do not know the paper; the name itself for attacks of other packages."""
+    from attriguard.attacks import class_of
+    from attriguard.errors import ParameterError
+
+    try:
+        cls = class_of(attack)
+    except ParameterError:
+        return attack
+    return getattr(cls, "plain_name", cls.summary) or attack
 
 
 def _name(attack: str) -> str:
-    return f"{attack}: {PLAIN_NAMES[attack]}" if attack in PLAIN_NAMES else attack
+    plain = plain_name(attack)
+    return attack if plain == attack else f"{attack}: {plain}"
 
 
 def _now(audit: Audit) -> Section:
-    guess = _baseline(audit)
+    guess = audit.guessing
     rows = [
         [
             _name(curve.attack),
@@ -134,7 +112,7 @@ def _now(audit: Audit) -> Section:
     )
 
 
-def _telling(audit: Audit) -> Section:
+def _revealing(audit: Audit) -> Section:
     rows = [
         [
             audit.item_name(item.column),
@@ -143,7 +121,7 @@ def _telling(audit: Audit) -> Section:
             f"{item.users:,}",
             f"{1000 * item.bits:.1f}",
         ]
-        for item in audit.telling
+        for item in audit.revealing
     ]
     return Section(
         title="Which items give it away",
@@ -164,14 +142,13 @@ def _telling(audit: Audit) -> Section:
 def _budgets(audit: Audit) -> Section:
     lines = [
         Line(curve.attack, curve.budgets, [100 * a for a in curve.accuracy], [100 * s for s in curve.margin()])
-        for curve in audit.curves
-        if curve.attack != "BA-A"
+        for curve in audit.learnt
     ]
     plot = line_plot(
         lines,
         x_label="budget: changed ratings a user, on average",
         y_label="users whose value is inferred (%)",
-        level=("guessing (BA-A)", 100 * _baseline(audit)),
+        level=("guessing (BA-A)", 100 * audit.guessing),
     )
     rows = [
         [f"{budget:g}", *(percent(curve.accuracy[k]) for curve in audit.curves), f"{cost:.2f}"]
@@ -181,7 +158,7 @@ def _budgets(audit: Audit) -> Section:
         title="What each budget buys",
         text=[
             f"A budget is the number of ratings that may change, on average, for each user; here: {_changes(audit)}. "
-            f"{DRAWS[audit.guard.goal]} It is not told the user's own value.",
+            f"{get_goal(audit.guard.goal).how} It is not told the user's own value.",
             *_notes(audit),
         ],
         parts=[
@@ -197,15 +174,17 @@ def _budgets(audit: Audit) -> Section:
 
 def _changes(audit: Audit) -> str:
     policy = POLICIES[audit.guard.policy]
-    return "remove existing ratings only" if audit.guard.goal == CONCEAL and policy.modify else policy.meaning
+    return get_goal(audit.guard.goal).changes(policy)
 
 
 def knowing_in_words(audit: Audit) -> list[str]:
     """The worst attacker beside the same one who does not know, a line each."""
     if audit.aware is None:
-        return [f"These attackers do not know the guard. {KNOWING[audit.guard.goal][1]}"]
+        return [
+            f"These attackers do not know the guard. An attacker who retrains {get_goal(audit.guard.goal).regained}"
+        ]
     (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
-    budget, kind = f"{unaware.budgets[-1]:g}", PLAIN_NAMES.get(unaware.attack, unaware.attack)
+    budget, kind = f"{unaware.budgets[-1]:g}", plain_name(unaware.attack)
     return [
         f"An attacker who does not know you use this infers {_in_100(unaware.accuracy[-1])} at budget {budget} "
         f"({kind}; without the guard {_in_100(unaware.before or 0.0)}).",
@@ -228,7 +207,7 @@ def _knowing(audit: Audit) -> list[Section]:
     ]
     text = (
         f"The guard learnt from {audit.aware.n_guard:,} of the training users, the attacker "
-        f"({PLAIN_NAMES.get(unaware.attack, unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
+        f"({plain_name(unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
         f"knows has protected his users with that very guard, {audit.aware.draws} times each, and learnt from what "
         f"came out. Budget {unaware.budgets[-1]:g}."
     )
@@ -266,7 +245,7 @@ def goals_tables(audit: Audit) -> list[Table]:
 def _goals(audit: Audit) -> list[Section]:
     if not audit.goals:
         return []
-    text = [f"{goal.name}: {goal.meaning}" for goal in GOALS.values()]
+    text = [f"{goal.name}: {goal.summary}" for goal in GOALS.values()]
     return [Section(title="Three goals a guard can have", points=text, parts=goals_tables(audit))]
 
 
@@ -313,7 +292,7 @@ def _in_words(change: Change) -> str:
 def _regained(audit: Audit) -> str:
     """What knowing the guard is worth: as it was measured, otherwise as it usually is."""
     if audit.aware is None:
-        return KNOWING[audit.guard.goal][0]
+        return get_goal(audit.guard.goal).regained
     (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
     return (
         f"infers {_in_100(retrained.accuracy[-1])} here, where without the guard it would be "

@@ -12,6 +12,7 @@ from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.precision import PrecisionLoss
 from attriguard.report.page import Figure, Page, Section, Shown, Table
 from attriguard.report.plots import Line, LinePlot, draw
+from attriguard.report.record import versions
 
 DIGITS = 4
 TOLD = "*"
@@ -172,7 +173,6 @@ def comparison_page(result: Comparison) -> Page:
 
 def record(result: Comparison) -> dict[str, Any]:
     """For machines: the figures, and what is needed to get them again."""
-    from attriguard.experiments.record import versions
 
     def short(numbers: Iterable[float]) -> list[float]:
         return [round(float(number), DIGITS) for number in numbers]

@@ -11,6 +11,7 @@ from attriguard.evaluation.aware import Aware
 from attriguard.evaluation.paper import table_1
 from attriguard.report.page import Figure, Page, Section, Shown, Table
 from attriguard.report.plots import Line, line_plot
+from attriguard.report.record import versions
 
 DIGITS = 4
 BY_BUDGET = "columns: the budget, changed ratings a user"
@@ -130,7 +131,6 @@ def evaluation_page(result: Evaluation) -> Page:
 
 def record(result: Evaluation) -> dict[str, Any]:
     """For machines: the figures, and what is needed to get them again."""
-    from attriguard.experiments.record import versions
 
     def of(curves: Sequence[Curve]) -> dict[str, Any]:
         return {

@@ -13,9 +13,9 @@ import pytest
 from attriguard.errors import MissingExtraError
 from attriguard.experiments import get, names
 from attriguard.experiments.figure1 import Figure1
+from attriguard.experiments.page import Reproduction, record, reproduction_page, write_reproduction
 from attriguard.experiments.runner import run_all
 from attriguard.report.plots import BarPlot, Line, LinePlot, draw
-from attriguard.report.reproduction import Reproduction, record, reproduction_page, write_reproduction
 
 SHOWN = ("figure-1", "appendix")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -23,7 +23,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 @pytest.fixture(scope="module")
 def result(shared_work):
-    found = run_all(SHOWN, shared_work, lambda what, steps: None)
+    found = run_all(SHOWN, shared_work)
     missing = [name for name in names() if name not in SHOWN]
     return Reproduction("twin", "quick", found, missing, {"command": "attriguard reproduce", "seed": 0})
 
@@ -71,11 +71,11 @@ def test_the_papers_data_needs_no_warning(result):
 
 
 def test_what_could_not_run_is_on_the_page(workspace, tmp_path, monkeypatch):
-    def refuse(self, work):
+    def refuse(self, work, progress):
         raise MissingExtraError("needs the extra 'nn'")
 
     monkeypatch.setattr(Figure1, "run", refuse)
-    found = run_all(["figure-1"], workspace(tmp_path), lambda what, steps: None)
+    found = run_all(["figure-1"], workspace(tmp_path))
     page = reproduction_page(Reproduction("twin", "quick", found, [], {}), {})
     assert page.sections[-1].points == ["figure-1: needs the extra 'nn'"]
     assert record(Reproduction("twin", "quick", found))["not_run"] == ["figure-1"]

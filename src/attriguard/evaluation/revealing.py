@@ -8,22 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-# An item rated by fewer users says more about these users than about the attribute, and is not shown.
+# An item that fewer users have rated says more about these users than about the attribute. It is not shown.
 FEWEST_USERS = 10
 
 
 @dataclass(frozen=True)
-class TellingItem:
+class RevealingItem:
     """An item, the value it points to, and how strongly."""
 
     column: int
     users: int
     bits: float  # mutual information between "has rated it" and the attribute
     value: int
-    lift: float  # how many times as frequent the value is among those who have rated it
+    lift: float  # how many times as frequent the value is among the users who have rated the item
 
 
-def telling_items(X: csr_array, y: NDArray[np.int64], m: int, *, most: int = 20) -> list[TellingItem]:
+def revealing_items(X: csr_array, y: NDArray[np.int64], m: int, *, most: int = 20) -> list[RevealingItem]:
     """The items whose presence says most about the attribute, by mutual information."""
     disclosed = y >= 0
     onehot = np.zeros((int(disclosed.sum()), m))
@@ -41,7 +41,7 @@ def telling_items(X: csr_array, y: NDArray[np.int64], m: int, *, most: int = 20)
     for column in best:
         lift = (with_item[column] / users[column]) / (totals / n)
         value = int(np.argmax(np.where(with_item[column] > 0, lift, 0.0)))
-        found.append(TellingItem(int(column), int(users[column]), float(bits[column]), value, float(lift[value])))
+        found.append(RevealingItem(int(column), int(users[column]), float(bits[column]), value, float(lift[value])))
     return found
 
 
