@@ -49,7 +49,7 @@ def run_comparison(
     from attriguard.utility.holdout import HELD_OUT
 
     for name in attackers:
-        if class_of(name).needs_guard:
+        if "guard" in class_of(name).needs:
             raise ParameterError(f"{name} adapts to AttriGuard alone; leave it out when comparing defenses")
     attacks = lineup(attackers, random_state=seed, hidden=hidden)
     defenses = defenses_of(wanted, data, guard, seed)

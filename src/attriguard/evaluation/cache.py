@@ -117,7 +117,7 @@ def _add_object(digest: Any, part: Any) -> None:
     name = type(part).__name__
     digest.update(f"{type(part).__module__}.{name};".encode())
     if isinstance(part, (Attack, Defense, Detector)):
-        options = part.get_params()
+        options = part.get_params(deep=False)
         if "random_state" in options and not isinstance(options["random_state"], (int, np.integer)):
             raise UncacheableError
         _add(digest, (getattr(part, "revision", 1), options))
