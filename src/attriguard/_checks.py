@@ -41,8 +41,10 @@ def check_matrix(X: Any, *, name: str = "X", n_items: int | None = None) -> csr_
         if not (np.isfinite(low) and np.isfinite(high)):
             raise DataError(f"{name} holds NaN or infinite entries; every entry lies in [0, 1]")
         if low < 0 or high > 1:
+            negative = "Negative values in data: " if low < 0 else ""  # the words that scikit-learn's checks look for
             raise DataError(
-                f"{name} must have entries in [0, 1], got {low:g} to {high:g}; a RatingScale maps raw ratings there"
+                f"{negative}{name} must have entries in [0, 1], got {low:g} to {high:g}; "
+                "a RatingScale maps raw ratings there"
             )
     matrix = csr_array(
         (data.astype(np.float32, copy=False), _as_int32(matrix.indices), _as_index(matrix.indptr)),
@@ -70,6 +72,21 @@ def check_features(estimator: Any, X: Any, *, reset: bool = False) -> csr_array:
     except ValueError as error:
         raise DataError(str(error)) from error
     return check_matrix(X)
+
+
+def check_fit(estimator: Any, X: Any, y: Any, *, name: str) -> tuple[csr_array, NDArray[Any], NDArray[np.int64]]:
+    """What ``fit`` of a scikit-learn estimator gets: X, the values that occur in y, and every user's code among them.
+
+    ``name`` is what errors call the estimator. A column of values is taken, with scikit-learn's warning.
+    """
+    from sklearn.utils.validation import column_or_1d
+
+    if y is None:
+        raise DataError(f"{name} requires y to be passed, but the target y is None")
+    rows = check_features(estimator, X, reset=True)
+    labels = np.asarray(y)
+    is_column = labels.ndim == 2 and labels.shape[1] == 1
+    return rows, *check_labels(column_or_1d(labels, warn=True) if is_column else labels, rows.shape[0])
 
 
 def _as_int32(indices: NDArray[Any]) -> NDArray[np.int32]:
@@ -135,14 +152,16 @@ def check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.i
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
             raise DataError(
-                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN"
+                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions (a continuous "
+                "target) or NaN"
             )
         labels = labels.astype(np.int64)
     disclosed = labels != (str(UNDISCLOSED) if labels.dtype.kind == "U" else UNDISCLOSED)
     classes = np.unique(labels[disclosed])
     if classes.size < 2:
         raise DataError(
-            f"the attribute needs at least two values among the users who disclose it, got {classes.size}; "
+            "the attribute needs at least two values among the users who disclose it, got "
+            f"{classes.size} {'class' if classes.size == 1 else 'classes'}; "
             "there is nothing to infer otherwise"
         )
     codes = np.full(n_users, UNDISCLOSED, dtype=np.int64)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from attriguard import __version__
 from attriguard._registry import options_of
+from attriguard._version import __version__
 
 # Attributes that are no part of the content, by class. `random_state` only seeds the guard's draws: it does not change
 # what a guard that is fitted finds.

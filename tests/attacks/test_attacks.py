@@ -62,7 +62,7 @@ def test_mistakes_are_named(attack, small_twin):
         attack.fit(small_twin.X, np.zeros(small_twin.n_users, dtype=int))
     few = small_twin.take(np.arange(200))
     attack.fit(few.X, few.y)
-    with pytest.raises(DataError, match="columns"):
+    with pytest.raises(DataError, match="7 features"):
         attack.predict(csr_array((2, 7)))
 
 
@@ -71,6 +71,10 @@ def test_every_registered_attack_is_in_these_tests(small_guard):
     for name, attack in zip(ATTACKS, ag.attacks.lineup(ATTACKS, guard=small_guard, hidden=64), strict=True):
         assert attack.name == name
         assert attack.summary
+        assert attack.plain_name
+        assert attack.is_baseline == (name == "BA-A")
+        assert ("nn" in attack.needs) == (name in NEEDS_TORCH)
+        assert ("guard" in attack.needs) == (name == "AT-A")
         assert getattr(attack, "hidden", 64) == (128 if name == "MLP-A" else 64)
 
 
@@ -94,11 +98,81 @@ def test_the_small_network_needs_no_extra(small_twin, monkeypatch):
     ag.attacks.get("MLP-A", random_state=0, epochs=1).fit(small_twin.X, small_twin.y)
 
 
-def test_an_attack_that_needs_the_guard_says_so(small_guard):
+def test_an_attack_that_needs_the_guard_says_so(small_guard, small_twin):
     with pytest.raises(ParameterError, match="AT-A adapts to the guard and needs it"):
-        ag.attacks.get("AT-A")
+        ag.attacks.get("AT-A").check_options()
+    with pytest.raises(ParameterError, match="AT-A adapts to the guard and needs it"):
+        ag.attacks.get("AT-A").fit(small_twin.X, small_twin.y)
     with pytest.raises(ParameterError, match="needs a fitted guard"):
-        ag.attacks.get("AT-A", guard=ag.AttriGuard())
+        ag.attacks.get("AT-A", guard=ag.AttriGuard()).check_options()
     with pytest.raises(ParameterError, match="unknown adversarial training 'pgd'"):
-        ag.attacks.get("AT-A", guard=small_guard, adversarial="pgd")
-    assert ag.attacks.get("AT-A", adversarial="l0-pgd").guard is None
+        ag.attacks.get("AT-A", guard=small_guard, adversarial="pgd").check_options()
+    ag.attacks.get("AT-A", adversarial="l0-pgd").check_options()
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [("DD-A", "temperature", 0), ("RC-A", "radius", -1), ("LRA-A", "rank", 1.5), ("MLP-A", "dropout", 2)],
+)
+def test_wrong_options_are_told_before_any_work(name, option, value):
+    attack = ag.attacks.get(name, **{option: value})
+    with pytest.raises(ParameterError, match=option):
+        attack.check_options()
+
+
+def test_what_people_extend_is_exported_and_nothing_else():
+    shown = dir(ag.attacks)
+    assert {"Attack", "Logistic", "SmallNetwork", "Retrained", "Detector", "get", "lineup"} <= set(shown)
+    assert "importlib" not in shown
+    for name in shown:
+        assert getattr(ag.attacks, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        ag.attacks.Nobody  # noqa: B018
+
+
+class Plugged(ag.attacks.Attack):
+    """An attack from elsewhere."""
+
+    name = "plugged"
+    summary = "gives every value the same weight"
+
+    def __init__(self, *, weight=1.0):
+        self.weight = weight
+
+    def _fit(self, X, codes):
+        pass
+
+    def _predict_proba(self, X):
+        return np.full((X.shape[0], self.classes_.size), self.weight)
+
+
+def test_an_attack_from_a_module_of_your_own(small_twin):
+    place = f"{__name__}:Plugged"
+    attack = ag.attacks.get(place, weight=2.0)
+    assert attack.weight == 2.0
+    assert attack.fit(small_twin.X, small_twin.y).predict(small_twin.X[:2]).tolist() == [0, 0]
+    assert [each.name for each in ag.attacks.lineup(["LR-A", place], random_state=0)] == ["LR-A", "plugged"]
+    with pytest.raises(ParameterError, match="must be a class derived from Attack"):
+        ag.attacks.get("attriguard.defenses.blurme:BlurMe")
+
+
+def test_an_attack_from_an_installed_package(tmp_path, monkeypatch):
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[attriguard.attacks]\nplugged = {__name__}:Plugged\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert ag.attacks.names() == [*ATTACKS, "plugged"]
+    assert isinstance(ag.attacks.get("plugged"), Plugged)
+
+
+def test_long_training_shows_how_far_it_is(small_twin, small_guard):
+    pytest.importorskip("torch")
+    for name, options in {"DD-A": NETWORK, "LRA-A": NETWORK | {"rank": 5}, "RC-A": NETWORK, "MLP-A": {}}.items():
+        shares = []
+        attack = ag.attacks.get(name, **options)
+        attack.fit(small_twin.X, small_twin.y, progress=lambda what, done, to=shares: to.append(done))
+        assert shares == sorted(shares), name
+        if name in ("DD-A", "LRA-A"):
+            assert len(set(shares)) > 10
+            assert shares[-1] == pytest.approx(1.0)

@@ -7,9 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import attriguard as ag
-from attriguard.attacks.detector import Detector, DetectThenAttack
-from attriguard.attacks.inversion import MechanismInversion
-from attriguard.attacks.retrained import Retrained
+from attriguard.attacks import Detector, DetectThenAttack, MechanismInversion, Retrained
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.evaluation.protocol import three_groups
 
@@ -113,7 +111,7 @@ def test_a_detector_tells_protected_rows(world):
     assert np.isfinite(statistics).all()
     assert (statistics[:, -1] > 0).all()  # a dimensionality
     again = Detector(guard, random_state=0).fit(groups.attacker_users.X)
-    np.testing.assert_array_equal(again.score(test.X), detector.score(test.X))
+    np.testing.assert_array_equal(again.score_samples(test.X), detector.score_samples(test.X))
 
 
 def test_dimensionality_of_known_data(small_guard):
@@ -132,7 +130,7 @@ def test_routing_goes_by_the_detector(world):
     aware = Retrained(plain, guard, draws=2, random_state=0)
     route = DetectThenAttack(plain, aware, Detector(guard, random_state=0)).fit(own.X, own.y)
     z = plan.release(0)
-    protected = route._detector.score(z) >= 0.5
+    protected = route._detector.score_samples(z) >= 0.5
     assert 0 < protected.sum() < protected.size
     expected = np.where(protected, route._aware.predict(z), route._unaware.predict(z))
     np.testing.assert_array_equal(route.predict(z), expected)
@@ -145,13 +143,13 @@ def test_mistakes_are_named(small_guard, small_twin):
     plain = ag.attacks.get("LR-A")
     for make in (Retrained, MechanismInversion):
         with pytest.raises(ParameterError, match="needs it: pass guard="):
-            make(plain)
+            make(plain).fit(small_twin.X, small_twin.y)
         with pytest.raises(ParameterError, match="needs a fitted guard"):
-            make(plain, ag.AttriGuard())
+            make(plain, ag.AttriGuard()).check_options()
     with pytest.raises(ParameterError, match="the detector adapts to the guard"):
-        Detector()
+        Detector().fit(small_twin.X)
     with pytest.raises(NotFittedError, match="detector has not been trained"):
-        Detector(small_guard).score(small_twin.X)
+        Detector(small_guard).score_samples(small_twin.X)
     with pytest.raises(DataError, match="at least 20 users"):
         Detector(small_guard).fit(small_twin.X[:5])
     with pytest.raises(ParameterError, match="draws"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 import attriguard as ag
 from attriguard.errors import DataError, NotFittedError, ParameterError
@@ -67,9 +68,10 @@ def test_releases_repeat_with_the_seed_and_differ_without(defense, small_twin):
     assert ((first != other).nnz > 0) == defense.is_random
 
 
-def test_options_are_kept_and_a_new_one_is_unfitted(defense):
-    twin = type(defense)(**defense.get_params())
-    assert twin.get_params() == defense.get_params()
+def test_options_are_kept_and_a_copy_is_unfitted(defense):
+    twin = clone(defense)
+    assert twin.get_params() == defense.unfitted().get_params() == defense.get_params()
+    assert len(repr(defense)) < 200
     with pytest.raises(NotFittedError, match=defense.name):
         twin.release_for(csr_array((1, 3)), defense.ladder[0])
 
@@ -132,3 +134,65 @@ def test_the_guard_behind_the_base_class(fitted, small_twin):
 def test_an_unknown_defense():
     with pytest.raises(ParameterError, match="known: AttriGuard, BlurMe"):
         ag.defenses.get("blurme")
+    with pytest.raises(ParameterError, match="BlurMe has no option 'clusters'; its options are scale"):
+        ag.defenses.get("BlurMe", clusters=3)
+
+
+def test_every_defense_says_what_it_is_and_needs(small_twin):
+    for name, cls in ag.defenses.DEFENSES.items():
+        assert cls.name == name
+        assert cls.summary
+        defense = cls()
+        assert defense.needs_truth == ("truth" in cls.needs) == (name in ("BlurMe", "ChiSquare"))
+        if "scale" in cls.needs:
+            with pytest.raises(ParameterError, match="scale"):
+                defense.fit(small_twin.X, small_twin.y)
+    few_only = [name for name, cls in ag.defenses.DEFENSES.items() if cls.few_items_only]
+    assert few_only == ["game-theoretic"]
+    assert ag.defenses.names() == [name for name in ag.defenses.DEFENSES if name not in few_only]
+
+
+def test_a_lineup_gives_each_what_it_knows(small_twin):
+    names = ["QPM", "BlurMe", "AttriGuard"]
+    qpm, blurme, guard = ag.defenses.lineup(names, scale=small_twin.scale, random_state=7, search="panda")
+    assert (qpm.random_state, guard.random_state, guard.search) == (7, 7, "panda")
+    assert qpm.scale == blurme.scale == guard.scale == small_twin.scale
+
+
+def test_what_people_extend_is_exported_and_nothing_else():
+    shown = dir(ag.defenses)
+    assert {"Defense", "BlurMe", "Guarded", "get", "lineup"} <= set(shown)
+    assert "importlib" not in shown
+    for name in shown:
+        assert getattr(ag.defenses, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
+        ag.defenses.Nobody  # noqa: B018
+
+
+class Plugged(ag.defenses.Defense):
+    """A defense from elsewhere."""
+
+    name, summary, strength, ladder = "plugged", "changes nothing", "nothing", (0.0,) * 8
+
+    def _fit(self, X, codes):
+        pass
+
+    def _release(self, X, strength, chance, truth):
+        return X
+
+
+def test_a_defense_from_a_module_of_your_own(small_twin):
+    defense = ag.defenses.get(f"{__name__}:Plugged", scale=small_twin.scale).fit(small_twin.X, small_twin.y)
+    assert (defense.release_for(small_twin.X, 1.0) != small_twin.X).nnz == 0
+    with pytest.raises(ParameterError, match="must be a class derived from Defense"):
+        ag.defenses.get("attriguard.attacks.logistic:Logistic")
+
+
+def test_a_defense_from_an_installed_package(tmp_path, monkeypatch):
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[attriguard.defenses]\nplugged = {__name__}:Plugged\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert ag.defenses.names()[-1] == "plugged"
+    assert isinstance(ag.defenses.get("plugged"), Plugged)

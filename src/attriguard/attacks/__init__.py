@@ -1,58 +1,97 @@
 """Attribute inference attacks: what an attacker can learn from what users publish.
 
-``get("LR-A")`` gives an attack by its name in the paper; a new attack is one class in one file, and one line here.
+``get("LR-A")`` gives an attack by its name in the paper, ``get("module:Class")`` one from elsewhere. Installed packages
+add attacks through the entry-point group "attriguard.attacks". A new attack of this package is one class in one file,
+and one line here.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attriguard._checks import check_choice
-from attriguard.attacks.base import Attack
+from attriguard._registry import Registry
 
-ATTACKS = {
-    "BA-A": ("attriguard.attacks.baseline", "Baseline"),
-    "LR-A": ("attriguard.attacks.logistic", "Logistic"),
-    "RF-A": ("attriguard.attacks.forest", "Forest"),
-    "NN-A": ("attriguard.attacks.network", "Network"),
-    "AT-A": ("attriguard.attacks.adversarial", "AdversarialTraining"),
-    "DD-A": ("attriguard.attacks.distillation", "Distillation"),
-    "RC-A": ("attriguard.attacks.region", "RegionBased"),
-    "LRA-A": ("attriguard.attacks.lowrank", "LowRank"),
-    "MLP-A": ("attriguard.attacks.mlp", "SmallNetwork"),
+if TYPE_CHECKING:
+    from attriguard.attacks.adversarial import AdversarialTraining as AdversarialTraining
+    from attriguard.attacks.base import Attack as Attack
+    from attriguard.attacks.baseline import Baseline as Baseline
+    from attriguard.attacks.detector import Detector as Detector
+    from attriguard.attacks.detector import DetectThenAttack as DetectThenAttack
+    from attriguard.attacks.distillation import Distillation as Distillation
+    from attriguard.attacks.forest import Forest as Forest
+    from attriguard.attacks.inversion import MechanismInversion as MechanismInversion
+    from attriguard.attacks.logistic import Logistic as Logistic
+    from attriguard.attacks.lowrank import LowRank as LowRank
+    from attriguard.attacks.mlp import SmallNetwork as SmallNetwork
+    from attriguard.attacks.network import Network as Network
+    from attriguard.attacks.region import RegionBased as RegionBased
+    from attriguard.attacks.retrained import Retrained as Retrained
+
+_PLACES = {
+    "BA-A": "attriguard.attacks.baseline:Baseline",
+    "LR-A": "attriguard.attacks.logistic:Logistic",
+    "RF-A": "attriguard.attacks.forest:Forest",
+    "NN-A": "attriguard.attacks.network:Network",
+    "AT-A": "attriguard.attacks.adversarial:AdversarialTraining",
+    "DD-A": "attriguard.attacks.distillation:Distillation",
+    "RC-A": "attriguard.attacks.region:RegionBased",
+    "LRA-A": "attriguard.attacks.lowrank:LowRank",
+    "MLP-A": "attriguard.attacks.mlp:SmallNetwork",
 }
+# Classes without a name in the registry: they are made from other attacks.
+_MORE = (
+    "attriguard.attacks.base:Attack",
+    "attriguard.attacks.retrained:Retrained",
+    "attriguard.attacks.inversion:MechanismInversion",
+    "attriguard.attacks.detector:Detector",
+    "attriguard.attacks.detector:DetectThenAttack",
+)
+_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (*_MORE, *_PLACES.values())}
+
+ATTACKS: Registry[Attack] = Registry("attack", "attriguard.attacks.base:Attack", _PLACES, group="attriguard.attacks")
 
 
 def get(name: str, **options: Any) -> Attack:
-    """A new, untrained attack."""
-    return class_of(name)(**options)
+    """A new, untrained attack.
+
+    Parameters
+    ----------
+    name
+        A name of the registry ("LR-A"), or "module:Class".
+    **options
+        Options of the attack's constructor.
+    """
+    return ATTACKS.make(name, **options)
 
 
 def class_of(name: str) -> type[Attack]:
-    module, cls = ATTACKS[check_choice(name, ATTACKS, name="attack")]
-    return getattr(importlib.import_module(module), cls)
+    """The class of an attack, which says what the attack is and needs."""
+    return ATTACKS[name]
 
 
 def names() -> list[str]:
+    """The names of all attacks, those of installed packages included."""
     return list(ATTACKS)
 
 
 def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
-    """Several attacks by name; each takes those of the options (random_state, hidden, guard …) that it knows.
+    """Several new attacks by name; each takes those of the options (random_state, hidden, guard …) that it knows.
 
-    An option that is None counts as not given. MLP-A keeps its own size: ``hidden`` is for the paper's networks.
+    An option that is None counts as not given. An attack's ``own_options`` keep their defaults.
     """
-    attacks = []
-    for name in wanted:
-        known = inspect.signature(class_of(name.strip())).parameters
-        given = {key: value for key, value in options.items() if key in known and value is not None}
-        if name.strip() == "MLP-A":
-            given.pop("hidden", None)
-        attacks.append(get(name.strip(), **given))
-    return attacks
+    return ATTACKS.lineup(wanted, **options)
 
 
-__all__ = ["ATTACKS", "Attack", "class_of", "get", "lineup", "names"]
+__all__ = [*_EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'attriguard.attacks' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -12,8 +14,10 @@ TINY = np.float32(1e-9)
 BLOCK = 4096
 
 
-def factorise(X: csr_array, rank: int, *, iterations: int, chance: np.random.Generator) -> NDArray[np.float32]:
-    """V (rank, items) of the rows. Nothing of the size of a dense X is made."""
+def factorise(
+    X: csr_array, rank: int, *, iterations: int, chance: np.random.Generator, count: Callable[[int], None] | None = None
+) -> NDArray[np.float32]:
+    """V (rank, items) of the rows. Nothing of the size of a dense X is made; ``count`` is called every iteration."""
     n, n_items = X.shape
     scale = np.float32(np.sqrt(X.data.sum() / (n * n_items) / rank))
     U = scale * chance.random((n, rank), dtype=np.float32) + TINY
@@ -24,11 +28,13 @@ def factorise(X: csr_array, rank: int, *, iterations: int, chance: np.random.Gen
         _to_zero(U)
         V *= (columns @ U).T / ((U.T @ U) @ V + TINY)
         _to_zero(V)
+        if count is not None:
+            count(1)
     return V
 
 
 def factors_of(X: csr_array, V: NDArray[np.float32], *, iterations: int) -> NDArray[np.float32]:
-    """U (n, rank) for a given V, a row for itself: every row starts from the same point."""
+    """U (n, rank) for a given V; a row does not depend on the others, since every row starts from the same point."""
     gram = V @ V.T
     parts = []
     for start in range(0, X.shape[0], BLOCK):
@@ -42,5 +48,5 @@ def factors_of(X: csr_array, V: NDArray[np.float32], *, iterations: int) -> NDAr
 
 
 def _to_zero(factor: NDArray[np.float32]) -> None:
-    """What the updates shrink for ever becomes 0: denormal numbers would slow every product down."""
+    """Entries that the updates only ever shrink become 0: denormal numbers would slow every product down."""
     factor[factor < TINY] = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -13,6 +15,8 @@ from attriguard.classifiers.torch_extra import load_torch
 
 class NetworkAttack(Attack):
     """An attack whose classifier is NN-A's network: one hidden layer, 30,000 units in the paper."""
+
+    needs: ClassVar[tuple[str, ...]] = ("nn",)
 
     network_: NetworkClassifier
 
@@ -44,7 +48,7 @@ class NetworkAttack(Attack):
             # Epochs and seed are not part of the fingerprint, but they are of what is trained.
             mark = fingerprint(network, X, codes)
             path = self._work / f"network-{mark}-{self.epochs}-{self.random_state}.safetensors"
-        return network.fit(X, codes, checkpoint=path, progress=self._report)
+        return network.fit(X, codes, checkpoint=path, progress=self._progress)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return self.network_.predict_proba(X)

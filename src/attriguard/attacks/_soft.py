@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from attriguard._checks import check_rng
-from attriguard._progress import Progress
-from attriguard.classifiers.maths import softmax as softmax
+from attriguard.classifiers.maths import softmax
 from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier
 from attriguard.classifiers.weights import Weights, first_weights
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import batch_forward, batch_update
 from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
+from attriguard.progress import Progress
 
 # Sides of the dice that decide which units are left out.
 DICE = 2**16 - 1
@@ -31,7 +31,7 @@ def train_soft(
     X: csr_array | NDArray[np.float32],
     truth: NDArray[np.float32],
     *,
-    report: Progress,
+    progress: Progress,
     temperature: float = 1.0,
     start_scale: float = 1.0,
     refresh: Refresh | None = None,
@@ -46,6 +46,7 @@ def train_soft(
     weights = first_weights(chance, X.shape[1], network.hidden, truth.shape[1], start_scale)
     step = _sparse_step if issparse(X) else _dense_step
     size = network.batch_size
+    count = progress.counter(network.epochs * -(-X.shape[0] // size), "training")
     for epoch in range(1, network.epochs + 1):
         rows = X if refresh is None else refresh(weights, epoch)
         rate = network.learning_rate * (1.0 - (epoch - 1) / network.epochs)
@@ -54,7 +55,7 @@ def train_soft(
             batch = order[start : start + size]
             dice = chance.integers(DICE, size=(batch.size, network.hidden), dtype=np.uint16)
             step(weights, rows[batch], truth[batch], dice, rate, 1.0 - network.dropout, temperature)
-            report(f"training, epoch {epoch}", 1)
+            count(1)
         if not np.isfinite(weights.b2).all():
             raise ParameterError(
                 f"the loss became infinite or NaN in epoch {epoch}; try a learning_rate below {network.learning_rate:g}"
@@ -109,6 +110,7 @@ def _over_units(hidden: int, work: Callable[[int, int], None]) -> None:
 
 
 def one_hot(codes: NDArray[np.int64], m: int) -> NDArray[np.float32]:
+    """(n, m): 1 at each user's value, 0 elsewhere."""
     truth = np.zeros((codes.size, m), dtype=np.float32)
     truth[np.arange(codes.size), codes] = 1.0
     return truth

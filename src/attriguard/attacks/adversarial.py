@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_choice, check_rng
+from attriguard.attacks._aware import KnowsGuard, check_guard
 from attriguard.attacks._network import NetworkAttack
-from attriguard.attacks.base import check_guard
 from attriguard.classifiers.network import ATTACKER_UNITS, Weights
 
 KINDS = ("attriguard", "l0-pgd")
@@ -18,16 +18,26 @@ KINDS = ("attriguard", "l0-pgd")
 BLOCK = 256
 
 
-class AdversarialTraining(NetworkAttack):
-    """As in the paper, every training user is protected once by the guard ("attriguard").
+class AdversarialTraining(KnowsGuard, NetworkAttack):
+    """NN-A, trained on rows that were changed to mislead it.
 
-    "l0-pgd" needs no guard: from the second epoch on, ``changes`` entries of every user are set to the bound that
-    raises the current network's loss most, in ``rounds`` rounds of gradients.
+    Parameters
+    ----------
+    guard
+        The fitted guard; needed for ``adversarial="attriguard"``.
+    adversarial
+        "attriguard": as in the paper, the guard protects every training user once. "l0-pgd": from the second epoch on,
+        ``changes`` entries of every user are set to the bound that raises the current network's loss most.
+    changes, rounds
+        For "l0-pgd": how many entries of a user are changed, in how many rounds of gradients.
+    hidden, epochs, random_state
+        As for NN-A.
     """
 
     name = "AT-A"
-    summary = "neural network, adversarially trained"
-    needs_guard: ClassVar[bool] = True
+    plain_name = "neural network, adversarially trained"
+    summary = "a neural network that learns from ratings changed to mislead it"
+    needs = ("guard", "nn")
 
     def __init__(
         self,
@@ -41,16 +51,19 @@ class AdversarialTraining(NetworkAttack):
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
-        if check_choice(adversarial, KINDS, name="adversarial training") == "attriguard":
-            check_guard(guard, self.name)
         self.guard = guard
         self.adversarial = adversarial
         self.changes = changes
         self.rounds = rounds
 
+    def check_options(self) -> None:
+        """The kind of training must be known, and its guard there and fitted."""
+        if check_choice(self.adversarial, KINDS, name="adversarial training") == "attriguard":
+            check_guard(self.guard, self.name)
+
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         if self.adversarial == "attriguard":
-            self._report("protecting the attacker's users", 0)
+            self._progress.tell("protecting the attacker's users")
             self.network_ = self._learn(self.guard.plan(X).release(check_rng(self.random_state)), codes)
             return
         from attriguard.attacks._soft import one_hot, train_soft
@@ -60,7 +73,7 @@ class AdversarialTraining(NetworkAttack):
         def refresh(weights: Weights, epoch: int) -> csr_array:
             return X if epoch == 1 else l0_pgd(weights, X, truth, changes=self.changes, rounds=self.rounds)
 
-        self.network_ = train_soft(self._new_network(), X, truth, refresh=refresh, report=self._report)
+        self.network_ = train_soft(self._new_network(), X, truth, refresh=refresh, progress=self._progress)
 
 
 def l0_pgd(weights: Weights, X: csr_array, truth: NDArray[np.float32], *, changes: int, rounds: int) -> csr_array:

@@ -2,76 +2,112 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import UNDISCLOSED, check_labels, check_matrix
-from attriguard._progress import Progress
-from attriguard.errors import NotFittedError, ParameterError
+from attriguard._checks import UNDISCLOSED, check_features, check_fit
+from attriguard.errors import NotFittedError
+from attriguard.progress import Progress, ProgressLike
 
 
-class Attack(ABC):
-    """A classifier that infers the private attribute from public data."""
+class AttackNotFittedError(NotFittedError, SklearnNotFittedError):
+    """An attack was used before ``fit``; attriguard's and scikit-learn's handlers both catch it."""
 
-    name: str  # as in the paper
-    summary: ClassVar[str]  # for tables: what it is, in a few words
-    needs_guard: ClassVar[bool] = False  # then its constructor takes the guard it adapts to
-    follows_budget: ClassVar[bool] = False  # then it learns anew for every budget: see `with_budget`
-    revision: ClassVar[int] = 1  # raise it when the predictions change: stored ones are then not used any more
+
+class Attack(ClassifierMixin, BaseEstimator, ABC):
+    """A scikit-learn classifier that infers the private attribute from public data.
+
+    A subclass stores its options unchanged in ``__init__`` and checks them in ``check_options``, so that ``clone``,
+    ``set_params`` and ``GridSearchCV`` work with it.
+
+    Attributes
+    ----------
+    classes_
+        The values of the attribute that occurred in ``y``.
+    n_features_in_
+        The number of items (columns) in ``fit``.
+    """
+
+    name: ClassVar[str]  # as in the paper
+    plain_name: ClassVar[str] = ""  # what the attacker uses, for readers who do not know the paper; "": use the name
+    summary: ClassVar[str]  # one sentence
+    needs: ClassVar[tuple[str, ...]] = ()  # "guard": the fitted guard it adapts to; "nn": the extra of that name
+    is_baseline: ClassVar[bool] = False  # it guesses without looking at the data
+    own_options: ClassVar[tuple[str, ...]] = ()  # options that a lineup must not set
+    follows_budget: ClassVar[bool] = False  # it learns anew for every budget: see `with_budget`
+    revision: ClassVar[int] = 1  # raise it when the predictions change: stored predictions are then no longer used
 
     def fit(
         self,
-        X: csr_array,
+        X: Any,
         y: ArrayLike,
         *,
         work: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> Attack:
-        """Learn from users who disclose the attribute (-1: they do not, and are left out).
+        progress: ProgressLike = None,
+    ) -> Self:
+        """Learn from users who disclose the attribute.
 
-        ``work``: a folder where long training keeps checkpoints, to go on from after an interruption. ``progress`` is
-        called with what is going on.
+        Parameters
+        ----------
+        X
+            Users × items, sparse or dense, entries in [0, 1].
+        y
+            The users' values; users with the value -1 do not disclose it and are left out.
+        work
+            A folder where long training keeps checkpoints, so that an interrupted training can go on.
+        progress
+            Where the training reports how far it is.
         """
-        X = check_matrix(X)
-        classes, codes = check_labels(y, X.shape[0])
+        self.check_options()
+        rows, classes, codes = check_fit(self, X, y, name=self.name)
         disclosed = codes != UNDISCLOSED
         self.classes_: NDArray[Any] = classes
-        self.n_items_ = X.shape[1]
         self._work = None if work is None else Path(work)
-        self._report: Progress = progress or (lambda what, steps: None)
-        self._fit(X[disclosed], codes[disclosed])
+        self._progress = Progress.of(progress)
+        try:
+            self._fit(rows[disclosed], codes[disclosed])
+        finally:
+            # The caller's bar may be closed by the next time the attack is used, and it cannot be pickled.
+            self._progress, self._work = Progress(), None
         return self
 
-    def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """(n, m): how sure the attack is of each of ``classes_``."""
         if not hasattr(self, "classes_"):
-            raise NotFittedError(f"{self.name} has not been trained yet: call fit(X, y) first")
-        sure = np.asarray(self._predict_proba(check_matrix(X, n_items=self.n_items_)), dtype=np.float64)
+            raise AttackNotFittedError(f"{self.name} has not been trained yet: call fit(X, y) first")
+        sure = np.asarray(self._predict_proba(check_features(self, X)), dtype=np.float64)
         return sure / sure.sum(axis=1, keepdims=True)
 
-    def predict(self, X: csr_array) -> NDArray[Any]:
-        """The value the attack infers for every user."""
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The value that the attack infers for every user."""
         sure = self.predict_proba(X)
         return self.classes_[np.argmax(sure, axis=1)]
 
-    def get_params(self) -> dict[str, Any]:
-        """The options it was made with."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+    def check_options(self) -> None:
+        """Refuse options that ``fit`` cannot work with; callers use it before long work that precedes ``fit``."""
 
-    def untrained(self, **changes: Any) -> Attack:
-        """A new attack with the same options, but for those given."""
-        return type(self)(**(self.get_params() | changes))
+    def untrained(self, **changes: Any) -> Self:
+        """A new, untrained attack with the same options, except for those given."""
+        copy: Self = clone(self)
+        return copy.set_params(**changes)
 
     def with_budget(self, budget: float) -> Attack:
-        """A new, untrained attack that expects this budget; the same one where it does not care."""
+        """A new, untrained attack that expects this budget; most attacks expect none and ignore it."""
         return self.untrained()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = self.is_baseline
+        return tags
 
     @abstractmethod
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
@@ -80,14 +116,3 @@ class Attack(ABC):
     @abstractmethod
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         """(n, m) probabilities, up to a factor a row."""
-
-
-def check_guard(guard: Any, name: str) -> Any:
-    """The guard that an attack adapts to."""
-    if guard is None:
-        raise ParameterError(f"{name} adapts to the guard and needs it: pass guard=, a fitted AttriGuard")
-    if not (hasattr(guard, "plan") and hasattr(guard, "classifier_")):
-        raise ParameterError(
-            f"{name} needs a fitted guard (with plan and classifier_), got {type(guard).__name__}; call its fit first"
-        )
-    return guard

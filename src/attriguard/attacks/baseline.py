@@ -10,8 +10,12 @@ from attriguard.attacks.base import Attack
 
 
 class Baseline(Attack):
+    """Gives every user the training users' shares of the values, so it infers the most frequent value for everyone."""
+
     name = "BA-A"
+    plain_name = "always the most frequent value"
     summary = "always guesses the most frequent value"
+    is_baseline = True
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         counts = np.bincount(codes, minlength=self.classes_.size)

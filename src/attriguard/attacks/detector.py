@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
+from sklearn.base import clone
 
-from attriguard._checks import check_matrix, check_number, check_rng
-from attriguard.attacks.base import Attack, check_guard
-from attriguard.errors import DataError, NotFittedError
+from attriguard._checks import check_features, check_number, check_rng
+from attriguard.attacks._aware import KnowsGuard, check_guard
+from attriguard.attacks.base import Attack, AttackNotFittedError
+from attriguard.errors import DataError
+from attriguard.progress import Progress, ProgressLike
 
 # Rows compared with all reference rows at a time.
 BLOCK = 512
@@ -23,12 +26,25 @@ STATISTICS = (
 )  # fmt: skip
 
 
-class Detector:
+class Detector(KnowsGuard):
     """Tells protected rows from untouched ones, by statistics of the row.
 
     They are: how many ratings, how high, of how rare items; how clearly the guard's classifier infers a value (a guard
     stops as soon as a value leads); and the local intrinsic dimensionality among untouched rows.
-    ``fit`` takes the attacker's own users, untouched; he protects them himself.
+    ``fit`` takes the attacker's own users, untouched; it protects them with the guard.
+
+    Parameters
+    ----------
+    guard
+        The fitted guard.
+    neighbours
+        How many of the nearest untouched rows the local intrinsic dimensionality is estimated from.
+    references
+        How many untouched rows are kept for that, at most.
+    budget
+        The budget that the attacker expects; None: the guard's own.
+    random_state
+        Seeds the choice of the references, the releases and the forest.
     """
 
     revision: ClassVar[int] = 1  # raise it when the scores change: stored results are then not used any more
@@ -42,26 +58,26 @@ class Detector:
         budget: float | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.guard = check_guard(guard, "the detector")
+        self.guard = guard
         self.neighbours = neighbours
         self.references = references
         self.budget = budget
         self.random_state = random_state
 
-    def get_params(self) -> dict[str, Any]:
-        names = ("guard", "neighbours", "references", "budget", "random_state")
-        return {name: getattr(self, name) for name in names}
+    def check_options(self) -> None:
+        """The guard must be there and fitted, and there must be at least two neighbours."""
+        check_guard(self.guard, "the detector")
+        check_number(self.neighbours, name="neighbours", low=2)
 
-    def untrained(self, **changes: Any) -> Detector:
-        return Detector(**(self.get_params() | changes))
-
-    def fit(self, X: csr_array) -> Detector:
+    def fit(self, X: Any, y: Any = None, *, progress: ProgressLike = None) -> Self:
+        """Learn from untouched rows (users × items); ``y`` is not used."""
         from sklearn.ensemble import RandomForestClassifier
 
-        X = check_matrix(X)
+        self.check_options()
+        X = check_features(self, X, reset=True)
         if X.shape[0] < FEWEST_USERS:
             raise DataError(f"a detector needs at least {FEWEST_USERS} users to learn from, got {X.shape[0]}")
-        check_number(self.neighbours, name="neighbours", low=2)
+        Progress.of(progress).tell("learning what a release looks like")
         chance = check_rng(self.random_state)
         order = chance.permutation(X.shape[0])
         near = min(self.references, X.shape[0] // 2)
@@ -114,47 +130,71 @@ class Detector:
             found[start : start + BLOCK] = -1.0 / np.minimum(spread, -1e-3)
         return found
 
-    def score(self, X: csr_array) -> NDArray[np.float64]:
-        """(n,): how sure it is that a row is protected."""
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """(n,): how sure the detector is that a row is protected, from 0 to 1."""
         if not hasattr(self, "_model"):
-            raise NotFittedError("the detector has not been trained yet: call fit(X) first")
-        X = check_matrix(X, n_items=self._rarity.size)
+            raise AttackNotFittedError("the detector has not been trained yet: call fit(X) first")
+        X = check_features(self, X)
         return np.asarray(self._model.predict_proba(self.statistics(X))[:, 1])
 
-    def auc(self, untouched: csr_array, protected: csr_array) -> float:
+    def auc(self, untouched: Any, protected: Any) -> float:
         """How often a protected row scores above an untouched one: 0.5 is chance, 1 is always."""
         from sklearn.metrics import roc_auc_score
 
-        scores = [self.score(untouched), self.score(protected)]
+        scores = [self.score_samples(untouched), self.score_samples(protected)]
         return float(roc_auc_score(np.repeat([0, 1], [scores[0].size, scores[1].size]), np.concatenate(scores)))
 
 
 class DetectThenAttack(Attack):
-    """Rows that look protected go to the attack that knows the guard, others to the one that does not (section 6)."""
+    """Rows that look protected go to the attack that knows the guard, others to the one that does not (section 6).
 
-    summary = "detects protected rows first"
-    needs_guard: ClassVar[bool] = True
-    follows_budget: ClassVar[bool] = True
+    Parameters
+    ----------
+    unaware
+        The attack for rows that look untouched.
+    aware
+        The attack for rows that look protected.
+    detector
+        The untrained detector; like the attacks, it is not changed.
+    threshold
+        How sure the detector must be that a row is protected.
+    """
+
+    plain_name = "an attack that detects protected rows first"
+    summary = "one attack for rows that look protected, another for rows that do not"
+    needs = ("guard",)
+    follows_budget = True
 
     def __init__(self, unaware: Attack, aware: Attack, detector: Detector, *, threshold: float = 0.5) -> None:
-        self.name = f"{unaware.name} or {aware.name}, by detection"
         self.unaware = unaware
         self.aware = aware
         self.detector = detector
         self.threshold = threshold
 
+    @property
+    def name(self) -> str:  # type: ignore[override]  # of an instance: it depends on the two attacks
+        """The names of both attacks."""
+        return f"{self.unaware.name} or {self.aware.name}, by detection"
+
+    def check_options(self) -> None:
+        """Both attacks and the detector must be ready to be trained."""
+        for part in (self.unaware, self.aware, self.detector):
+            part.check_options()
+
     def with_budget(self, budget: float) -> Attack:
-        return self.untrained(aware=self.aware.with_budget(budget), detector=self.detector.untrained(budget=budget))
+        """A new, untrained attack whose aware attack and detector expect this budget."""
+        return self.untrained(aware=self.aware.with_budget(budget), detector__budget=budget)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        learning, detecting = self._progress.parts(2, 1)
         self._unaware, self._aware = (
-            attack.untrained().fit(X, codes, work=self._work, progress=self._report)
-            for attack in (self.unaware, self.aware)
+            attack.untrained().fit(X, codes, work=self._work, progress=part)
+            for attack, part in learning.each((self.unaware, self.aware), lambda attack: attack.name)
         )
-        self._detector = self.detector.untrained().fit(X)
+        self._detector = clone(self.detector).fit(X, progress=detecting)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
-        protected = self._detector.score(X) >= self.threshold
+        protected = self._detector.score_samples(X) >= self.threshold
         return np.where(protected[:, None], self._aware.predict_proba(X), self._unaware.predict_proba(X))
 
 

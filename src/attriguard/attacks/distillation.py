@@ -15,7 +15,8 @@ class Distillation(NetworkAttack):
     """Teacher and student have NN-A's shape; after training the temperature is 1 again."""
 
     name = "DD-A"
-    summary = "neural network, distilled"
+    plain_name = "neural network, distilled"
+    summary = "a neural network that learns the soft labels of another one"
 
     def __init__(
         self,
@@ -28,13 +29,18 @@ class Distillation(NetworkAttack):
         super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
         self.temperature = temperature
 
+    def check_options(self) -> None:
+        """The temperature must be above 0."""
+        check_number(self.temperature, name="temperature", low=0.0, open_low=True)
+
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         from attriguard.attacks._soft import one_hot, softmax, train_soft
 
-        t = check_number(self.temperature, name="temperature", low=0.0, open_low=True)
+        t = float(self.temperature)
         truth = one_hot(codes, self.classes_.size)
+        first, second = self._progress.parts(1, 1)
         # Outputs must grow t times as large.
-        teacher = train_soft(self._new_network(pace=t), X, truth, temperature=t, report=self._report)
+        teacher = train_soft(self._new_network(pace=t), X, truth, temperature=t, progress=first.named("teacher"))
         soft = softmax(teacher.decision_function(X) / t).astype(np.float32)
         del teacher  # two networks of the paper's size need not be in memory at once
-        self.network_ = train_soft(self._new_network(pace=t), X, soft, temperature=t, report=self._report)
+        self.network_ = train_soft(self._new_network(pace=t), X, soft, temperature=t, progress=second.named("student"))

@@ -11,8 +11,11 @@ from attriguard.attacks.base import Attack
 
 
 class Forest(Attack):
+    """A random forest of ``n_trees`` trees, grown on all processors."""
+
     name = "RF-A"
-    summary = "random forest"
+    plain_name = "random forest"
+    summary = "a random forest on the ratings"
 
     def __init__(self, *, n_trees: int = 100, random_state: int | np.random.Generator | None = None) -> None:
         self.n_trees = n_trees

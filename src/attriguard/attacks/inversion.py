@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
-from attriguard.attacks.base import Attack, check_guard
+from attriguard.attacks._aware import KnowsGuard, check_guard
+from attriguard.attacks.base import Attack
 from attriguard.errors import ParameterError
 
 # Rows of a release worked on at a time, so that memory stays bounded.
@@ -19,7 +20,7 @@ BLOCK = 400
 SMOOTHING = 20.0
 
 
-class MechanismInversion(Attack):
+class MechanismInversion(KnowsGuard, Attack):
     """Weighs every value s by how likely the guard would have made the release z from a user of value s.
 
     The guard moved some x to z = x + r_i(x), and its classifier C now infers i. What it added are ratings at the top
@@ -31,11 +32,25 @@ class MechanismInversion(Attack):
     P(s | x) is the ``base`` attack, learnt from untouched users. P(x_k) weighs only the suspects, which are taken to
     be independent given the value, with the popularity they have among its users. M* and the bracket come from the
     guard itself, run on every candidate. What the guard took away is lost, and not looked for.
+
+    Parameters
+    ----------
+    base
+        The attack that gives P(s | x); it is not changed.
+    guard
+        The fitted guard; its goal must be "mislead".
+    suspects
+        How many ratings of a release the guard may have added, at most; 1 to 16.
+    most
+        How many of them are taken away together, at most.
+    budget
+        The budget that the attacker expects; None: the guard's own.
     """
 
-    summary = "knows the guard and undoes it"
-    needs_guard: ClassVar[bool] = True
-    follows_budget: ClassVar[bool] = True
+    plain_name = "an attack that knows the guard and undoes it"
+    summary = "another attack, on the originals from which the guard could have made the release"
+    needs = ("guard",)
+    follows_budget = True
 
     def __init__(
         self,
@@ -46,25 +61,36 @@ class MechanismInversion(Attack):
         most: int = 4,
         budget: float | None = None,
     ) -> None:
-        self.name = f"mechanism inversion with {base.name}"
         self.base = base
-        self.guard = check_guard(guard, self.name)
-        if getattr(guard, "goal", "mislead") != "mislead":
-            raise ParameterError(
-                f"{self.name} undoes a guard that misleads; this one's goal is {guard.goal!r}, which takes ratings "
-                "away, and what is gone cannot be found in a release"
-            )
+        self.guard = guard
         self.suspects = suspects
         self.most = most
         self.budget = budget
 
+    @property
+    def name(self) -> str:  # type: ignore[override]  # of an instance: it depends on the base
+        """ "Mechanism inversion", and the name of the base attack."""
+        return f"mechanism inversion with {self.base.name}"
+
+    def check_options(self) -> None:
+        """The guard must be there, fitted, and mislead; a guard that removes ratings cannot be undone."""
+        check_guard(self.guard, self.name)
+        goal = getattr(self.guard, "goal", "mislead")
+        if goal != "mislead":
+            raise ParameterError(
+                f"{self.name} undoes a guard that misleads; this one's goal is {goal!r}, which takes ratings "
+                "away, and what is gone cannot be found in a release"
+            )
+        check_number(self.suspects, name="suspects", low=1, high=16)
+        check_number(self.most, name="most", low=1)
+        self.base.check_options()
+
     def with_budget(self, budget: float) -> Attack:
+        """A new, untrained attack that asks the guard for this budget."""
         return self.untrained(budget=budget)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        check_number(self.suspects, name="suspects", low=1, high=16)
-        check_number(self.most, name="most", low=1)
-        self._attack = self.base.untrained().fit(X, codes, work=self._work, progress=self._report)
+        self._attack = self.base.untrained().fit(X, codes, work=self._work, progress=self._progress)
         m, n = self.classes_.size, X.shape[0]
         rated = csr_array((np.ones_like(X.data), X.indices, X.indptr), shape=X.shape)
         members = csr_array((np.ones(n), (codes, np.arange(n))), shape=(m, n))

@@ -12,8 +12,11 @@ MAX_ITERATIONS = 1000
 
 
 class Logistic(Attack):
+    """Multinomial logistic regression on the entries; ``C`` is the inverse of the strength of its L2 penalty."""
+
     name = "LR-A"
-    summary = "logistic regression"
+    plain_name = "logistic regression"
+    summary = "multinomial logistic regression on the ratings"
 
     def __init__(self, *, C: float = 1.0) -> None:
         self.C = C

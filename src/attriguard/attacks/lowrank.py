@@ -20,7 +20,8 @@ class LowRank(NetworkAttack):
     """
 
     name = "LRA-A"
-    summary = "neural network on de-noised data"
+    plain_name = "neural network on de-noised data"
+    summary = "a neural network on ratings that a matrix factorisation has de-noised"
 
     def __init__(
         self,
@@ -35,21 +36,27 @@ class LowRank(NetworkAttack):
         self.rank = rank
         self.iterations = iterations
 
+    def check_options(self) -> None:
+        """Rank and iterations must be whole numbers, 1 or more."""
+        check_count(self.rank, name="rank")
+        check_count(self.iterations, name="iterations")
+
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         from attriguard.attacks._factors import factorise
         from attriguard.attacks._soft import one_hot, train_soft
 
-        rank = min(check_count(self.rank, name="rank"), *X.shape)
+        rank = min(int(self.rank), *X.shape)
         network = self._new_network()
-        self._report(f"factorising, rank {rank}", 0)
-        self._V = factorise(X, rank, iterations=self.iterations, chance=check_rng(self.random_state))
+        factorising, training = self._progress.parts(1, 2)
+        count = factorising.counter(self.iterations, f"factorising, rank {rank}")
+        self._V = factorise(X, rank, iterations=self.iterations, chance=check_rng(self.random_state), count=count)
         self._L = np.asarray(np.linalg.qr(self._V.T, mode="r")).T
         self.network_ = train_soft(
             network,
             self._rows(X),
             one_hot(codes, self.classes_.size),
             start_scale=(rank / X.shape[1]) ** 0.5,  # Q W1 is as large, entry by entry, as W1
-            report=self._report,
+            progress=training,
         )
 
     def _rows(self, X: csr_array) -> NDArray[np.float32]:

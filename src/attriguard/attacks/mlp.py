@@ -12,10 +12,15 @@ from attriguard.classifiers.small import Recipe, small_proba, train_small
 
 
 class SmallNetwork(Attack):
-    """One hidden layer of ReLUs with dropout; it needs no extra."""
+    """One hidden layer of ReLUs with dropout; it needs no extra.
+
+    It keeps its own ``hidden`` and ``epochs`` in a lineup, where these options are meant for the paper's networks.
+    """
 
     name = "MLP-A"
-    summary = "small neural network (Adam)"
+    plain_name = "small neural network"
+    summary = "a small neural network trained with Adam"
+    own_options = ("hidden", "epochs")
 
     def __init__(
         self,
@@ -36,8 +41,12 @@ class SmallNetwork(Attack):
         self.dropout = dropout
         self.random_state = random_state
 
-    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        recipe = Recipe(
+    def check_options(self) -> None:
+        """Sizes and epochs must be 1 or more, and dropout must lie in [0, 0.99]."""
+        self._recipe().check()
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
             hidden=self.hidden,
             epochs=self.epochs,
             batch_size=self.batch_size,
@@ -45,7 +54,11 @@ class SmallNetwork(Attack):
             weight_decay=self.weight_decay,
             dropout=self.dropout,
         )
-        self._weights = train_small(recipe, X, codes, chance=check_rng(self.random_state), progress=self._report)
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+        self._weights = train_small(
+            self._recipe(), X, codes, chance=check_rng(self.random_state), progress=self._progress
+        )
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return small_proba(self._weights, X)

@@ -29,7 +29,8 @@ class RegionBased(NetworkAttack):
     """
 
     name = "RC-A"
-    summary = "neural network, votes in a region"
+    plain_name = "neural network, votes in a region"
+    summary = "a neural network that votes on many points around a user's ratings"
 
     def __init__(
         self,
@@ -44,9 +45,12 @@ class RegionBased(NetworkAttack):
         self.n_points = n_points
         self.radius = radius
 
-    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
+    def check_options(self) -> None:
+        """The radius must not be negative, and there must be at least one point."""
         check_number(self.radius, name="radius", low=0.0)
         check_number(self.n_points, name="n_points", low=1)
+
+    def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         self.network_ = self._learn(X, codes)
         chance, W1 = check_rng(self.random_state), self.network_.weights.W1
         self._shift = np.empty((self.n_points, W1.shape[1]), dtype=np.float32)
@@ -59,7 +63,7 @@ class RegionBased(NetworkAttack):
         return self.votes(X, self.radius)
 
     def votes(self, X: csr_array, radius: float) -> NDArray[np.float64]:
-        """(n, m): how many of the points are inferred to have each value."""
+        """(n, m): for how many of the points around a user the network infers each value."""
         w = self.network_.weights
         shift = self._shift * np.float32(radius)
         counts = np.zeros((X.shape[0], w.b2.size))
@@ -90,8 +94,8 @@ def _inferred(pre: NDArray[np.float32], shift: NDArray[np.float32], w: Weights) 
 
 
 def accuracy_over_radius(attack: RegionBased, X: csr_array, y: ArrayLike, radii: Sequence[float]) -> list[float]:
-    """The share of users a trained RC-A is right about, for other radii (figure 2): same network, same offsets."""
-    rows, truth = check_matrix(X, n_items=attack.n_items_), np.asarray(y)
+    """The accuracy of a trained RC-A for each radius (figure 2), with the same network and the same offsets."""
+    rows, truth = check_matrix(X, n_items=attack.n_features_in_), np.asarray(y)
     return [
         float((attack.classes_[attack.votes(rows, radius).argmax(axis=1)] == truth).mean())
         for radius in (check_number(r, name="radius", low=0.0) for r in radii)

@@ -1,22 +1,23 @@
-"""An attacker who knows the guard: he protects users of his own with it, and learns from those."""
+"""An attacker who knows the guard: he protects users of his own with it, and learns from the protected rows."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_number, check_rng
-from attriguard.attacks.base import Attack, check_guard
+from attriguard.attacks._aware import KnowsGuard, check_guard
+from attriguard.attacks.base import Attack
 
 
-class Retrained(Attack):
+class Retrained(KnowsGuard, Attack):
     """Any attack, trained on rows protected by the very guard that protects its victims.
 
-    ``fit`` takes the attacker's own users as they are. They must not be the guard's: a guard looks different on users
-    it was learnt from (``evaluation.protocol.three_groups`` keeps them apart).
+    ``fit`` takes the attacker's own users, unprotected. The guard must not have learnt from them, since a guard treats
+    users it has learnt from differently (``evaluation.protocol.three_groups`` keeps the groups apart).
 
     Parameters
     ----------
@@ -27,12 +28,15 @@ class Retrained(Attack):
     draws
         How often each of the attacker's users is protected.
     budget
-        The budget he expects; None: the guard's own.
+        The budget that the attacker expects; None: the guard's own.
+    random_state
+        Seeds the draws of the attacker's releases.
     """
 
-    summary = "knows the guard and retrains"
-    needs_guard: ClassVar[bool] = True
-    follows_budget: ClassVar[bool] = True
+    plain_name = "an attack that knows the guard and retrains"
+    summary = "another attack, trained on ratings that the guard has protected"
+    needs = ("guard",)
+    follows_budget = True
 
     def __init__(
         self,
@@ -43,23 +47,32 @@ class Retrained(Attack):
         budget: float | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.name = f"{base.name} retrained"
         self.base = base
-        self.guard = check_guard(guard, self.name)
+        self.guard = guard
         self.draws = draws
         self.budget = budget
         self.random_state = random_state
 
+    @property
+    def name(self) -> str:  # type: ignore[override]  # of an instance: it depends on the base
+        """The name of the base attack, followed by "retrained"."""
+        return f"{self.base.name} retrained"
+
+    def check_options(self) -> None:
+        """The guard must be there and fitted, and there must be at least one draw."""
+        check_guard(self.guard, self.name)
+        check_number(self.draws, name="draws", low=1)
+        self.base.check_options()
+
     def with_budget(self, budget: float) -> Attack:
+        """A new, untrained attack that protects its users with this budget."""
         return self.untrained(budget=budget)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        check_number(self.draws, name="draws", low=1)
-        self._report("protecting the attacker's users", 0)
+        protecting, training = self._progress.parts(1, 3)
+        protecting.tell("protecting the attacker's users")
         rows = protected_rows(self.guard, X, self.draws, self.budget, check_rng(self.random_state))
-        self._attack = self.base.untrained().fit(
-            rows, np.tile(codes, self.draws), work=self._work, progress=self._report
-        )
+        self._attack = self.base.untrained().fit(rows, np.tile(codes, self.draws), work=self._work, progress=training)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return self._attack.predict_proba(X)

@@ -1,55 +1,86 @@
 """Defenses against attribute inference: AttriGuard's rivals, and AttriGuard behind the same base class.
 
-``get("BlurMe")`` gives a defense by its name; a new one is one class in one file, and one line here.
+``get("BlurMe")`` gives a defense by its name, ``get("module:Class")`` one from elsewhere. Installed packages add
+defenses through the entry-point group "attriguard.defenses". A new defense of this package is one class in one file,
+and one line here.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attriguard._checks import check_choice
-from attriguard.defenses.base import Defense
+from attriguard._registry import Registry
 
-DEFENSES: dict[str, tuple[str, str]] = {
-    "AttriGuard": ("attriguard.defenses.guarded", "Guarded"),
-    "BlurMe": ("attriguard.defenses.blurme", "BlurMe"),
-    "ChiSquare": ("attriguard.defenses.chisquare", "ChiSquare"),
-    "QPM": ("attriguard.defenses.qpm", "QPM"),
-    "LDP-SH": ("attriguard.defenses.ldp", "SuccinctHistogram"),
-    "random-additions": ("attriguard.defenses.references", "RandomAdditions"),
-    "random-deletions": ("attriguard.defenses.references", "RandomDeletions"),
-    "telling-deletions": ("attriguard.defenses.references", "TellingDeletions"),
-    "game-theoretic": ("attriguard.defenses.optimum", "GameTheoretic"),
+if TYPE_CHECKING:
+    from attriguard.defenses.base import Defense as Defense
+    from attriguard.defenses.blurme import BlurMe as BlurMe
+    from attriguard.defenses.chisquare import ChiSquare as ChiSquare
+    from attriguard.defenses.guarded import Guarded as Guarded
+    from attriguard.defenses.ldp import SuccinctHistogram as SuccinctHistogram
+    from attriguard.defenses.optimum import GameTheoretic as GameTheoretic
+    from attriguard.defenses.qpm import QPM as QPM
+    from attriguard.defenses.references import RandomAdditions as RandomAdditions
+    from attriguard.defenses.references import RandomDeletions as RandomDeletions
+    from attriguard.defenses.references import TellingDeletions as TellingDeletions
+
+_PLACES = {
+    "AttriGuard": "attriguard.defenses.guarded:Guarded",
+    "BlurMe": "attriguard.defenses.blurme:BlurMe",
+    "ChiSquare": "attriguard.defenses.chisquare:ChiSquare",
+    "QPM": "attriguard.defenses.qpm:QPM",
+    "LDP-SH": "attriguard.defenses.ldp:SuccinctHistogram",
+    "random-additions": "attriguard.defenses.references:RandomAdditions",
+    "random-deletions": "attriguard.defenses.references:RandomDeletions",
+    "telling-deletions": "attriguard.defenses.references:TellingDeletions",
+    "game-theoretic": "attriguard.defenses.optimum:GameTheoretic",
 }
-# These refuse data of more than a few items.
-FOR_FEW_ITEMS = ("game-theoretic",)
+_BASE = "attriguard.defenses.base:Defense"
+_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (_BASE, *_PLACES.values())}
+
+DEFENSES: Registry[Defense] = Registry("defense", _BASE, _PLACES, group="attriguard.defenses")
 
 
 def get(name: str, **options: Any) -> Defense:
-    """A new, unfitted defense."""
-    return class_of(name)(**options)
+    """A new, unfitted defense.
+
+    Parameters
+    ----------
+    name
+        A name of the registry ("BlurMe"), or "module:Class".
+    **options
+        Options of the defense's constructor.
+    """
+    return DEFENSES.make(name, **options)
 
 
 def class_of(name: str) -> type[Defense]:
-    module, cls = DEFENSES[check_choice(name, DEFENSES, name="defense")]
-    return getattr(importlib.import_module(module), cls)
+    """The class of a defense, which says what the defense is and needs."""
+    return DEFENSES[name]
 
 
 def names() -> list[str]:
-    """Those that take data of any size."""
-    return [name for name in DEFENSES if name not in FOR_FEW_ITEMS]
+    """The names of the defenses that take data of any size, those of installed packages included."""
+    return [name for name in DEFENSES if not class_of(name).few_items_only]
 
 
 def lineup(wanted: Iterable[str], **options: Any) -> list[Defense]:
-    """Several defenses by name; each takes those of the options (scale, random_state, classifier …) that it knows."""
-    defenses = []
-    for name in wanted:
-        known = inspect.signature(class_of(name)).parameters
-        defenses.append(get(name, **{key: value for key, value in options.items() if key in known}))
-    return defenses
+    """Several new defenses by name; each takes those of the options (scale, random_state …) that it knows.
+
+    An option that is None counts as not given. A defense's ``own_options`` keep their defaults.
+    """
+    return DEFENSES.lineup(wanted, **options)
 
 
-__all__ = ["DEFENSES", "Defense", "class_of", "get", "lineup", "names"]
+__all__ = [*_EXPORTS, "DEFENSES", "class_of", "get", "lineup", "names"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'attriguard.defenses' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,9 +11,9 @@ from attriguard.defenses.lists import Lists
 
 
 class BlurMe(Lists):
-    """Adds the items that speak most against the user's own value in a logistic regression, value against the rest.
+    """Adds the items with the lowest weights for the user's value in a one-vs-rest logistic regression.
 
-    With two values that is the original's greedy strategy: what speaks against one value speaks for the other.
+    With two values this is the original's greedy strategy: evidence against one value is evidence for the other.
     """
 
     name = "BlurMe"
@@ -21,5 +21,5 @@ class BlurMe(Lists):
     ladder = (1, 2, 3, 4, 6, 10, 20, 50)
 
     def _scores(self, X: csr_array, codes: NDArray[np.int64], m: int) -> NDArray[np.float64]:
-        self._report("BlurMe learns", 0)
+        self._progress.tell("BlurMe learns")
         return -fit_linear("lr-ova", X, codes).coef_

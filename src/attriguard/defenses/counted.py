@@ -11,23 +11,26 @@ from attriguard.errors import DataError, ParameterError
 
 
 class Counted(Defense):
-    """k whole items a user; who has fewer to add or to remove gets as many as there are."""
+    """k whole items a user; for a user with fewer items to add or to remove, all of them."""
 
     strength = "k"
 
     def check_strength(self, strength: float) -> float:
+        """k as a number; it must be whole and, after ``fit``, at most the number of items."""
         k = super().check_strength(strength)
         if k != int(k):
             raise ParameterError(f"k must be a whole number of items for {self.name}, got {strength!r}")
-        n_items = getattr(self, "n_items_", None)
+        n_items = getattr(self, "n_features_in_", None)
         if n_items is not None and k > n_items:
             raise ParameterError(f"k must be at most the number of items, {n_items:,}, got {int(k):,}")
         return k
 
     def nearest(self, strength: float) -> float:
+        """The nearest whole number of items."""
         return float(round(strength))
 
     def ladder_for(self, n_items: int) -> tuple[float, ...]:
+        """The counts of the ladder that are not larger than the number of items."""
         return tuple(k for k in self.ladder if k <= n_items)
 
 

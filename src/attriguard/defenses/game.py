@@ -11,8 +11,6 @@ It has a variable for every pair of points, so it serves as a yardstick on small
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import SUM_TOLERANCE, check_choice, check_number
-from attriguard.defenses.game_domain import empirical_joint, grid_points
 from attriguard.defenses.game_size import MAX_VARIABLES, ProgramSize, check_size
 from attriguard.errors import AttriGuardError, ParameterError
 
@@ -46,6 +43,7 @@ class Game:
 
     @property
     def size(self) -> ProgramSize:
+        """How large the linear program is."""
         return ProgramSize(points=self.joint.shape[1], values=self.joint.shape[0])
 
     def privacy_loss(self, channel: ArrayLike) -> float:
@@ -64,7 +62,7 @@ class Game:
 
     @property
     def guessing(self) -> float:
-        """The privacy loss when nothing is seen: no mechanism goes below."""
+        """The privacy loss of an attacker who sees nothing; no mechanism leaves less."""
         return float((self.privacy.T @ self.joint.sum(axis=1)).max())
 
     def solve(self, budget: float, *, max_variables: int = MAX_VARIABLES) -> Optimum:
@@ -172,34 +170,3 @@ def _program(game: Game, present: NDArray[np.int64], budget: float) -> tuple[csr
     limits = np.concatenate([[budget * n], np.zeros(n * gains.shape[0])])
     sums = kron(eye_array(k), np.ones((1, n)))
     return block_array(blocks, format="csr"), limits, block_array([[sums, csr_array((k, n))]], format="csr")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cost:
-    """What the program cost for a number of items."""
-
-    items: int
-    size: ProgramSize
-    seconds: float
-    privacy_loss: float
-
-
-def growth(
-    X: csr_array,
-    y: ArrayLike,
-    items: Sequence[int],
-    *,
-    levels: int,
-    budget: float,
-    max_variables: int = MAX_VARIABLES,
-) -> list[Cost]:
-    """Solve the game for the first one, two … of these columns: it grows as (levels + 1) to twice their number."""
-    costs = []
-    for count in range(1, len(items) + 1):
-        points = grid_points(count, levels, max_variables=max_variables)
-        game = make_game(points, empirical_joint(X[:, list(items[:count])], y, points))
-        start = time.perf_counter()
-        best = game.solve(budget, max_variables=max_variables)
-        seconds = time.perf_counter() - start
-        costs.append(Cost(items=count, size=game.size, seconds=seconds, privacy_loss=best.privacy_loss))
-    return costs

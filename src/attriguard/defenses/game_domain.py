@@ -27,15 +27,8 @@ def grid_points(
     return np.array(list(product(np.arange(levels + 1), repeat=n_items)), dtype=np.float32) / np.float32(levels)
 
 
-def popular_items(X: csr_array, n_items: int) -> NDArray[np.int64]:
-    """The columns with the most ratings, the most popular first."""
-    X = check_matrix(X)
-    n_items = check_count(n_items, name="n_items", high=X.shape[1])
-    return np.argsort(-np.bincount(X.indices, minlength=X.shape[1]), kind="stable")[:n_items]
-
-
-def telling_items(X: csr_array, y: ArrayLike, n_items: int) -> NDArray[np.int64]:
-    """The columns that go with the attribute most, by chi-square, the most telling first."""
+def separating_items(X: csr_array, y: ArrayLike, n_items: int) -> NDArray[np.int64]:
+    """The columns that separate the values of the attribute best by chi-square, the best first."""
     from sklearn.feature_selection import chi2
 
     X = check_matrix(X)

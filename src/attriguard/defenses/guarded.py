@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_matrix
 from attriguard.data.scale import RatingScale
 from attriguard.defenses.base import Defense
-from attriguard.errors import NotFittedError
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
+from attriguard.progress import Progress, ProgressLike
 
 
 class Guarded(Defense):
-    """The paper's defense; each option is the one of `AttriGuard` with its name. Its plan gives an evaluation the exact
-    expectation."""
+    """The paper's defense. Each option is the option of `AttriGuard` with the same name.
+
+    It has a plan, so an evaluation computes exact expectations instead of drawing releases.
+    """
 
     name = "AttriGuard"
     summary = "few changes that make a classifier infer what p says"
@@ -49,16 +50,15 @@ class Guarded(Defense):
         self.split = split
         self.random_state = random_state
 
-    def plan(self, X: csr_array, budget: float) -> Plan:
-        """Phase I, and Phase II for a budget; ``with_budget`` gives any smaller one."""
-        if not hasattr(self, "guard_"):
-            raise NotFittedError(f"{self.name} has not been fitted yet: call fit(X, y) first")
-        return self.guard_.plan(check_matrix(X, n_items=self.n_items_), budget=budget, progress=self._report)
+    def plan(self, X: Any, budget: float, *, progress: ProgressLike = None) -> Plan:
+        """Phase I, and Phase II for a budget; ``with_budget`` of the plan gives any smaller budget."""
+        rows = self._rows(X)
+        return self.guard_.plan(rows, budget=budget, progress=Progress.of(progress))
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        self.guard_ = AttriGuard(**self.get_params()).fit(X, codes, progress=self._report)
+        self.guard_ = AttriGuard(**self.get_params(deep=False)).fit(X, codes, progress=self._progress)
 
     def _release(
         self, X: csr_array, strength: float, chance: np.random.Generator, truth: NDArray[np.int64] | None
     ) -> csr_array:
-        return self.guard_.plan(X, budget=strength, progress=self._report).release(chance)
+        return self.guard_.plan(X, budget=strength).release(chance)

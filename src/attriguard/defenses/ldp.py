@@ -34,7 +34,7 @@ def code_words(categories: int) -> NDArray[np.int8]:
 
 
 def keep_probability(epsilon: float, words: NDArray[np.int8]) -> tuple[float, float]:
-    """With which one bit keeps its sign, and with which it does not."""
+    """The probabilities that a bit keeps its sign, and that it does not."""
     share = epsilon / int((words[0] != words[1]).sum())
     return float(expit(share)), float(expit(-share))
 
@@ -57,10 +57,12 @@ class SuccinctHistogram(Defense):
 
     name = "LDP-SH"
     summary = "every entry through a local randomizer"
+    needs = ("scale",)
     strength = "epsilon"
     ladder = (24.0, 21.0, 18.0, 16.0, 14.0, 12.0, 10.0, 7.0)
 
     def check_strength(self, strength: float) -> float:
+        """ε, which must be above 0."""
         return check_number(strength, name=self.strength, low=0.0, open_low=True)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:

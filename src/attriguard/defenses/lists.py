@@ -15,7 +15,7 @@ from attriguard.defenses.counted import Counted, average_ratings
 class Lists(Counted):
     """For a user of value s, the first k unrated items of the list L_s get their average rating (section 2.2)."""
 
-    needs_truth = True
+    needs = ("truth",)
     is_random = False
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.data.scale import RatingScale
 from attriguard.defenses.base import Defense
 from attriguard.defenses.game import Optimum, make_game
 from attriguard.defenses.game_domain import empirical_joint, grid_points, locate
@@ -22,11 +21,10 @@ class GameTheoretic(Defense):
 
     name = "game-theoretic"
     summary = "the optimum of the appendix's linear program, for a few items"
+    needs = ("scale",)
+    few_items_only = True
     strength = "budget"
     ladder = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0)
-
-    def __init__(self, *, scale: RatingScale | tuple[float, ...] | None = None) -> None:
-        super().__init__(scale=scale)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
         if not self.levels:

@@ -30,6 +30,7 @@ class QPM(Defense):
 
     name = "QPM"
     summary = "least mutual information over 200 cluster centroids"
+    needs = ("scale",)
     strength = "distortion"
     ladder = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
@@ -55,7 +56,7 @@ class QPM(Defense):
                 f"clusters must be a whole number, at most the {X.shape[0]:,} training users who disclose the "
                 f"attribute, got {self.clusters!r}"
             )
-        self._report("QPM clusters the users", 0)
+        self._progress.tell("QPM clusters the users")
         self._centroids = self._cluster(X, int(clusters))
         found, labels = np.unique(self.cluster_of(X), return_inverse=True)  # empty clusters have no use
         self._centroids = self._centroids[found]
@@ -89,7 +90,6 @@ class QPM(Defense):
     def mapping(self, distortion: float) -> Mapping:
         """The solution for this bound; solved once."""
         if distortion not in self._solved:
-            self._report("QPM solves its program", 0)
             self._solved[distortion] = least_information(self.joint_, self.distortion_, distortion)
         return self._solved[distortion]
 

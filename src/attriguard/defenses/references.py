@@ -1,4 +1,4 @@
-"""What a person would try first: add k items at random, remove k at random, remove the k most telling ones."""
+"""The simplest defenses: add k items at random, remove k ratings at random, remove the k most telling ratings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BLOCK = 65_536
 
 
 class RandomAdditions(Counted):
-    """k unrated items, each as likely as any other, rated as a random training user who has it rated it."""
+    """Adds k unrated items, each as likely as any other, with the rating of a random training user who rated it."""
 
     name = "random-additions"
     summary = "adds k items at random"
@@ -54,7 +54,7 @@ class RandomAdditions(Counted):
 
 
 class RandomDeletions(Counted):
-    """k of the user's ratings, each as likely as any other; who has fewer loses all of them."""
+    """Removes k of the user's ratings, each as likely as any other; a user with fewer ratings loses all of them."""
 
     name = "random-deletions"
     summary = "removes k ratings at random"
@@ -70,10 +70,10 @@ class RandomDeletions(Counted):
 
 
 class TellingDeletions(Counted):
-    """The k ratings that tell most; who has fewer loses all of them. It is not told any user's attribute.
+    """Removes the k most telling ratings; a user with fewer ratings loses all of them. It is told no user's attribute.
 
-    A rating tells as much as the posterior of the inferred value falls when that rating alone is removed, in a logistic
-    regression learnt from the training users.
+    How telling a rating is: by how much the posterior of the inferred value falls when that rating alone is removed,
+    in a logistic regression learnt from the training users.
     """
 
     name = "telling-deletions"
@@ -82,7 +82,7 @@ class TellingDeletions(Counted):
     is_random = False
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        self._report(f"{self.name} learns", 0)
+        self._progress.tell(f"{self.name} learns")
         self._classifier = fit_linear("lr", X, codes)
 
     def _release(
@@ -91,18 +91,18 @@ class TellingDeletions(Counted):
         return without_ratings(X, _largest(X, self.evidence(X), int(strength)))
 
     def evidence(self, X: csr_array) -> NDArray[np.float64]:
-        """For every stored entry: minus the log-odds that the inferred value has left without it."""
+        """For every stored entry: minus the log-odds of the inferred value once the entry is removed."""
         scores = self._classifier.decision_function(X)
         inferred, weights, users = scores.argmax(axis=1), self._classifier.coef_.T, users_of(X)
-        told = np.empty(X.nnz)
+        found = np.empty(X.nnz)
         for start in range(0, X.nnz, BLOCK):
             part = slice(start, start + BLOCK)
             left = scores[users[part]] - X.data[part, None] * weights[X.indices[part]]
             own = inferred[users[part], None]
             lead = left - np.take_along_axis(left, own, axis=1)
             np.put_along_axis(lead, own, -np.inf, axis=1)
-            told[part] = np.logaddexp.reduce(lead, axis=1)
-        return told
+            found[part] = np.logaddexp.reduce(lead, axis=1)
+        return found
 
 
 def _largest(X: csr_array, keys: NDArray[np.float64], k: int) -> NDArray[np.bool_]:

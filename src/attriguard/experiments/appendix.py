@@ -40,10 +40,10 @@ class Appendix(Experiment):
     effort = (10.0, 300.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
-        from attriguard.defenses.game_domain import telling_items
+        from attriguard.defenses.game_domain import separating_items
         from attriguard.defenses.game_size import ProgramSize
 
-        items = telling_items(work.train.X, work.train.y, work.profile.game_items)
+        items = separating_items(work.train.X, work.train.y, work.profile.game_items)
         rated = csr_array(work.train.X[:, items] > 0).astype(np.float32)
         costs, compared, few = [], [], rated[:, :COMPARED_ITEMS]
         growing, solving = progress.parts(3, 1)

@@ -42,9 +42,9 @@ class BeyondOptimum(Experiment):
     effort = (20.0, 60.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
-        from attriguard.defenses.game_domain import telling_items
+        from attriguard.defenses.game_domain import separating_items
 
-        items = telling_items(work.train.X, work.train.y, min(COMPARED_ITEMS, work.profile.game_items))
+        items = separating_items(work.train.X, work.train.y, min(COMPARED_ITEMS, work.profile.game_items))
         rated = csr_array(work.train.X[:, items] > 0).astype(np.float32)
         found: dict[str, list[Any]] = {goal: [] for goal in GOALS}
         for goal, part in progress.each(GOALS, str):

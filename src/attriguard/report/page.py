@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attriguard import __version__
+from attriguard._version import __version__
 from attriguard.data.files import written_beside
 
 
