@@ -61,7 +61,7 @@ def plain_search(module, x, i, fixed, rules):
 
 def assert_same(search, X, classifier, module, rules, kappa=0.0, locked=None):
     edits = search.find(classifier, X, rules, confidence=kappa, locked=locked)
-    plain = reference.Rules(
+    plain = reference.GreedyOptions(
         modify=rules.policy.modify,
         add=rules.policy.add,
         margin=search.on_margin,
