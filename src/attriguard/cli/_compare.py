@@ -103,7 +103,8 @@ def defenses_of(wanted: str, data: PublicData, guard: AttriGuard, seed: int) -> 
 
 def recommender_of(name: str, seed: int) -> Recommender:
     """Made before the long work, so that a missing package is told at once."""
-    from attriguard.utility.recommenders import get, load_extra
+    from attriguard.utility import get
+    from attriguard.utility.recommenders import load_extra
 
     chosen = get(name, random_state=seed)
     for package in chosen.packages:

@@ -142,8 +142,8 @@ class Trial:
         key = None
         if self.cache is not None:
             key = key_of(
-                "precision", learner.name, vars(learner), self.X, np.asarray(self.protected), tuple(self.ns), self.seed,
-                defense, strength, np.asarray(truth) if defense.needs_truth else None,
+                "precision", learner.name, learner.get_params(), self.X, np.asarray(self.protected), tuple(self.ns),
+                self.seed, defense, strength, np.asarray(truth) if defense.needs_truth else None,
             )  # fmt: skip
         stored = None if key is None or self.cache is None else self.cache.load(key)
         if stored is not None:
