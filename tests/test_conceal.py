@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from attriguard.splitting import best_share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -23,7 +24,6 @@ from attriguard.evaluation.aware import evaluate_aware
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import three_groups
-from attriguard.splitting import best_share
 from attriguard.storage import HEADER
 
 

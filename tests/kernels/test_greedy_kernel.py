@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from attriguard.classifiers.linear import LinearClassifier
-from attriguard.kernels.reference import Rules as PlainRules
-from attriguard.kernels.reference import greedy_search
+from attriguard.kernels.reference import GreedyOptions, search_pair
 from attriguard.noise import candidates
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.greedy import Margin, Panda
@@ -28,8 +27,8 @@ def make_case(seed, *, n_users=4, n_items=14, m=4, ties=False, density=0.4, leve
     return csr_array(x.astype(np.float32)), LinearClassifier(W, b), rng
 
 
-def plain_rules(search, rules, kappa):
-    return PlainRules(
+def plain_options(search, rules, kappa):
+    return GreedyOptions(
         modify=rules.policy.modify,
         add=rules.policy.add,
         margin=search.on_margin,
@@ -50,8 +49,8 @@ def assert_same(search, X, classifier, rules, kappa=0.0, locked=None):
     for u, x in enumerate(X.toarray()):
         fixed = fixed_for_all | (locked.toarray()[u] > 0 if locked is not None else False)
         for i in range(classifier.m):
-            expected, extended = greedy_search(
-                x, W, classifier.intercept_, i, fixed=fixed, rules=plain_rules(search, rules, kappa)
+            expected, extended = search_pair(
+                x, W, classifier.intercept_, i, fixed=fixed, options=plain_options(search, rules, kappa)
             )
             items, values = edits.of(u, i)
             assert edits.success[u, i] == (expected is not None)

@@ -61,7 +61,7 @@ def plain_search(module, x, i, fixed, constraints):
 
 def assert_same(search, X, classifier, module, constraints, kappa=0.0, locked=None):
     edits = search.find(classifier, X, constraints, confidence=kappa, locked=locked)
-    plain = reference.Rules(
+    plain = reference.GreedyOptions(
         modify=constraints.policy.modify,
         add=constraints.policy.add,
         margin=search.on_margin,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
+from sklearn.base import clone
 
+from attriguard import utility
 from attriguard.errors import DataError, MissingExtraError, ParameterError
-from attriguard.utility import recommenders
 from attriguard.utility.ranking import Factors, top_items
 
 EXTRAS = {"SVD": "surprise", "ALS": "implicit", "PureSVD": "numpy"}
@@ -57,7 +59,7 @@ def test_a_ranking_cannot_be_longer_than_the_items():
 
 
 def test_a_seed_gives_the_same_factors(name, two_tastes):
-    first, second = (recommenders.get(name, rank=8, random_state=7).fit(two_tastes) for _ in range(2))
+    first, second = (utility.get(name, rank=8, random_state=7).fit(two_tastes).factors_ for _ in range(2))
     np.testing.assert_allclose(first.users, second.users, rtol=1e-5)
     np.testing.assert_allclose(first.items, second.items, rtol=1e-5)
     assert (first.bias == second.bias).all()
@@ -66,14 +68,14 @@ def test_a_seed_gives_the_same_factors(name, two_tastes):
 def test_no_global_randomness(name, two_tastes):
     shared = np.random.mtrand._rand
     before = shared.get_state()[1].copy()
-    recommenders.get(name, rank=8).fit(two_tastes)
+    utility.get(name, rank=8).fit(two_tastes)
     assert (shared.get_state()[1] == before).all()
 
 
 @pytest.mark.parametrize("which", ["ALS", "PureSVD"])
 def test_taste_is_found(which, two_tastes):
     pytest.importorskip(EXTRAS[which])
-    factors = recommenders.get(which, rank=2, random_state=0).fit(two_tastes)
+    factors = utility.get(which, rank=2, random_state=0).fit(two_tastes).factors_
     best = top_items(factors, two_tastes, np.arange(120), 3)
     assert (best[:60] < 20).all()
     assert (best[60:] >= 20).all()
@@ -82,7 +84,7 @@ def test_taste_is_found(which, two_tastes):
 def test_pure_svd_is_the_truncated_svd(two_tastes):
     dense = two_tastes.toarray().astype(float)
     U, s, V = np.linalg.svd(dense, full_matrices=False)
-    factors = recommenders.PureSVD(rank=5, random_state=0).fit(two_tastes)
+    factors = utility.PureSVD(rank=5, random_state=0).fit(two_tastes).factors_
     np.testing.assert_allclose(factors.users @ factors.items.T, (U[:, :5] * s[:5]) @ V[:5], atol=1e-4)
 
 
@@ -92,7 +94,7 @@ def test_svd_ranks_by_surprises_own_predictions(two_tastes):
     X = two_tastes.copy()
     X.data[X.indptr[5] : X.indptr[6]] = 0  # a user without a rating
     X.eliminate_zeros()
-    svd = recommenders.get("SVD", rank=6, epochs=5)
+    svd = utility.get("SVD", rank=6, epochs=5)
     model = svd.learn(X, 6, np.random.default_rng(3))
     factors = svd._fit(X, 6, np.random.default_rng(3))
     for user in (0, 5, 77, 119):
@@ -107,7 +109,7 @@ def test_svd_learns_from_the_table_that_surprise_would_build(two_tastes):
     users, items = two_tastes.nonzero()
     frame = pandas.DataFrame({"user": users, "item": items, "rating": two_tastes.data.astype(np.float64) * 5})
     table = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(0, 5))).build_full_trainset()
-    ours = recommenders.get("SVD", rank=3).learn(two_tastes, 3, np.random.default_rng(0)).trainset
+    ours = utility.get("SVD", rank=3).learn(two_tastes, 3, np.random.default_rng(0)).trainset
     raw = {(table.to_raw_uid(u), table.to_raw_iid(i)): r for u, i, r in table.all_ratings()}
     assert {(u, i): r for u, i, r in ours.all_ratings()} == raw
     assert ours.global_mean == pytest.approx(table.global_mean)
@@ -119,7 +121,7 @@ def test_als_ranks_as_implicit_does(two_tastes):
     from scipy.sparse import csr_matrix
     from threadpoolctl import threadpool_limits
 
-    factors = recommenders.get("ALS", rank=8, random_state=0).fit(two_tastes)
+    factors = utility.get("ALS", rank=8, random_state=0).fit(two_tastes).factors_
     with threadpool_limits(1, "blas"):
         model = als.AlternatingLeastSquares(factors=8, num_threads=1)
         model.user_factors, model.item_factors = factors.users, factors.items
@@ -132,15 +134,76 @@ def test_a_missing_extra_is_one_line(which, two_tastes, monkeypatch):
     for package in ("surprise", "implicit", "implicit.als"):
         monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'attriguard\[recsys\]'"):
-        recommenders.get(which).fit(two_tastes)
+        utility.get(which).fit(two_tastes)
+
+
+INSTANCES = [
+    utility.SurpriseSVD(rank=7, epochs=3, top=10.0, random_state=5),
+    utility.ImplicitALS(rank=7, iterations=4, regularization=0.5, alpha=2.0, random_state=5),
+    utility.PureSVD(rank=7, random_state=5),
+]
+
+
+@pytest.mark.parametrize("one", INSTANCES, ids=lambda one: one.name)
+class TestEveryRecommender:
+    """What scikit-learn asks of an estimator, and what the registry says of it."""
+
+    def test_a_clone_has_the_parameters_and_nothing_learnt(self, one, two_tastes):
+        pytest.importorskip(EXTRAS[one.name])
+        fitted = clone(one)
+        assert fitted.fit(two_tastes) is fitted
+        again = clone(fitted)
+        assert again.get_params() == one.get_params() == fitted.get_params()
+        assert not hasattr(again, "factors_")
+
+    def test_parameters_are_kept_as_given_and_checked_in_fit(self, one, two_tastes):
+        pytest.importorskip(EXTRAS[one.name])
+        for parameter in one.get_params(deep=True):
+            assert getattr(clone(one).set_params(**{parameter: "none"}), parameter) == "none"
+            with pytest.raises(ParameterError, match=parameter):
+                clone(one).set_params(**{parameter: "none"}).fit(two_tastes)
+        with pytest.raises(ValueError, match="Invalid parameter"):
+            clone(one).set_params(colour=1)
+
+    def test_the_repr_is_one_short_text(self, one, two_tastes):
+        pytest.importorskip(EXTRAS[one.name])
+        text = repr(clone(one).fit(two_tastes))
+        assert text.startswith(f"{type(one).__name__}(")
+        assert "rank=7" in text
+        assert len(text.splitlines()) <= 3
+
+    def test_it_is_known_by_name_and_says_what_it_needs(self, one):
+        assert utility.RECOMMENDERS[one.name] is type(one)
+        assert one.summary
+        assert one.needs == (("recsys",) if one.packages else ())
+
+
+def test_the_table_of_instances_has_all_of_them():
+    assert [one.name for one in INSTANCES] == utility.names() == list(EXTRAS)
+
+
+def test_the_room_shows_what_is_meant_to_be_used():
+    assert dir(utility) == sorted(utility.__all__)
+    for name in dir(utility):
+        assert callable(getattr(utility, name)) or name == "RECOMMENDERS"
+    with pytest.raises(AttributeError, match="no attribute 'importlib2'"):
+        utility.importlib2  # noqa: B018
+
+
+def test_looking_names_up_loads_no_package_that_recommends():
+    program = "import sys, attriguard.utility as u; u.names(); print({'sklearn', 'implicit'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == "set()"
 
 
 def test_bad_input(two_tastes):
     with pytest.raises(ParameterError, match="unknown recommender 'KNN'; known: SVD, ALS, PureSVD"):
-        recommenders.get("KNN")
+        utility.get("KNN")
+    with pytest.raises(ParameterError, match="PureSVD has no option 'epochs'"):
+        utility.get("PureSVD", epochs=3)
     with pytest.raises(ParameterError, match="rank"):
-        recommenders.PureSVD(rank=0).fit(two_tastes)
+        utility.PureSVD(rank=0).fit(two_tastes)
     with pytest.raises(DataError, match="has none"):
-        recommenders.PureSVD().fit(csr_array((3, 4), dtype=np.float32))
+        utility.PureSVD().fit(csr_array((3, 4), dtype=np.float32))
     with pytest.raises(DataError, match="two users"):
-        recommenders.PureSVD().fit(two_tastes[:1])
+        utility.PureSVD().fit(two_tastes[:1])

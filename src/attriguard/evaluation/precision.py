@@ -160,7 +160,7 @@ class Trial:
             return self._measured(defense, strength, truth)
         setup, learner = self.setup, self.setup.recommender
         key = fingerprint(
-            "precision", learner.name, vars(learner), setup.X, np.asarray(setup.protected), tuple(setup.ns), self.seed,
+            "precision", learner.name, learner.get_params(), setup.X, np.asarray(setup.protected), tuple(setup.ns), self.seed,
             defense, strength, np.asarray(truth) if defense.needs_truth else None,
         )  # fmt: skip
         found = self.cache.load(key)

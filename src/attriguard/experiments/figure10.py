@@ -147,7 +147,7 @@ def _losses(
     work: Workspace, recommender: str, ready: Sequence[Defense], levels: dict[str, float], progress: Progress
 ) -> dict[str, Any]:
     """The recommender learns from training users and attacked users, whose ratings the defenses change."""
-    from attriguard.utility.recommenders import get
+    from attriguard.utility import get
 
     rows = csr_array(vstack([work.train.X, work.X], format="csr"))
     protected = np.arange(work.train.n_users, rows.shape[0])

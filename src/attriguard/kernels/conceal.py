@@ -1,8 +1,9 @@
-"""The goal "conceal": which change lowers most what an ensemble can tell from a user's ratings? Compiled.
+"""The search of the goal "conceal": the changes that lower most what an ensemble infers from a user's ratings.
 
-A changed entry moves every member's pre-activations by one row of the first layer; what comes after is small. The sums
-may be reassociated by the compiler, but in the same way for every user: the result does not depend on the threads. The
-twin is `reference.conceal`.
+The leakage of a user's ratings is KL(mean posterior ‖ prior) in nats: how far the ensemble's posterior is from what it
+would say without them. A changed entry moves every member's pre-activations by one row of the first layer; the layer
+after it is small. The compiler may reorder the sums, but does so in the same way for every user, so the result does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from numba.core import types as nb
 from attriguard.kernels.types import ROWS, const, out
 
 FAST = {"contract", "reassoc", "nsz"}
-# What an item is to a user: one that may be added, one that may be removed, one that stays as it is.
+# What an item is to a user: it may be added, it may be removed, or it stays as it is.
 OTHER, OWN, FIXED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _told(
+def _leakage(
     pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, prior: Any,
     active: Any, scores: Any, mean: Any,
 ) -> Any:  # fmt: skip
@@ -48,12 +49,12 @@ def _told(
             total += scores[v]
         for v in range(m):
             mean[v] += scores[v] / total
-    told = zero
+    leakage = zero
     for v in range(m):
         p = mean[v] / np.float32(n)
         if p > zero:
-            told += p * math.log(p / prior[v])
-    return told
+            leakage += p * math.log(p / prior[v])
+    return leakage
 
 
 @njit(
@@ -69,13 +70,14 @@ def _told(
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, prior: Any,
-    start: int, stop: int, found: Any, items: Any, values: Any, told: Any,
+    start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
-    """For users `start` to `stop`: one change after another, each the one after which least is told.
+    """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
-    Changes are the removal of an own rating that is `free`, and the addition of an item of the `pool`, with the value
-    in `entry`, that the user has not and that is not `locked`. Among equals the first one wins. `found` counts a user's
-    changes, `items` and `values` list them in order, `told` is what is told before the first and after each.
+    A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
+    if the user has not rated it and it is not `locked`. Of equally good changes the first is taken. `found` counts a
+    user's changes, `items` and `values` list them in order, `leakage` holds the leakage before the first change and
+    after each; where a user has fewer changes, the last one is repeated.
     """
     hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
     pre, active = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
@@ -91,20 +93,20 @@ def conceal_rows(
                 pre[h] += x * row[h]
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
             state[locked[e]] = FIXED
-        told[u, 0] = _told(pre, b1, np.float32(0.0), ends, outputs, b2, prior, active, scores, mean)
+        leakage[u, 0] = _leakage(pre, b1, np.float32(0.0), ends, outputs, b2, prior, active, scores, mean)
         found[u] = 0
         for k in range(most):
             best, item, change = np.float32(np.inf), -1, np.float32(0.0)
             for e in range(first, last):
                 j = indices[e]
                 if state[j] == OWN:
-                    after = _told(pre, W1[j], -data[e], ends, outputs, b2, prior, active, scores, mean)
+                    after = _leakage(pre, W1[j], -data[e], ends, outputs, b2, prior, active, scores, mean)
                     if after < best:
                         best, item, change = after, j, -data[e]
             for p in range(pool.shape[0]):
                 j = pool[p]
                 if state[j] == OTHER:
-                    after = _told(pre, W1[j], entry[p], ends, outputs, b2, prior, active, scores, mean)
+                    after = _leakage(pre, W1[j], entry[p], ends, outputs, b2, prior, active, scores, mean)
                     if after < best:
                         best, item, change = after, j, entry[p]
             if item < 0:
@@ -113,10 +115,10 @@ def conceal_rows(
             row = W1[item]
             for h in range(hidden):
                 pre[h] += change * row[h]
-            items[u, k], values[u, k], told[u, k + 1] = item, max(change, np.float32(0.0)), best
+            items[u, k], values[u, k], leakage[u, k + 1] = item, max(change, np.float32(0.0)), best
             found[u] = k + 1
         for k in range(found[u], most):
-            told[u, k + 1] = told[u, k]
+            leakage[u, k + 1] = leakage[u, k]
         for e in range(first, last):
             state[indices[e]] = OTHER
         for e in range(locked_indptr[u], locked_indptr[u + 1]):

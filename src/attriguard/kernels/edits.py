@@ -1,4 +1,4 @@
-"""Edits put into CSR rows, and what they cost; compiled. The twins are in `reference`."""
+"""Edits put into CSR rows, and what they cost; compiled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def merged_lengths(
     indptr: Any, indices: Any, data: Any, edit_indptr: Any, edit_items: Any, edit_values: Any,
     pair: Any, start: int, stop: int, lengths: Any,
 ) -> None:  # fmt: skip
-    """How long each user's row is after the edits of the chosen (user, value) pair."""
+    """The number of entries in each user's row after the edits of the user's chosen pair, whose number `pair` holds."""
     for u in range(start, stop):
         length = indptr[u + 1] - indptr[u]
         at = indptr[u]
@@ -76,7 +76,7 @@ def l2_costs(
     indptr: Any, indices: Any, data: Any, edit_indptr: Any, edit_items: Any, edit_values: Any,
     m: int, start: int, stop: int, cost: Any,
 ) -> None:  # fmt: skip
-    """The L2 norm of every noise r_i."""
+    """The L2 norm of the noise r_i of every value i; the pairs of user u are u·m to u·m + m − 1."""
     for u in range(start, stop):
         for i in range(m):
             at = indptr[u]

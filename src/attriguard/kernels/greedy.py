@@ -1,7 +1,7 @@
 """Phase I on a linear classifier: the greedy search of Algorithm 1, compiled.
 
 Work for one (user, value) is proportional to the noise found plus the user's own ratings: the best item to add is the
-head of a list that was sorted once for the model. `reference.greedy_search` is the slow NumPy twin.
+head of a list that was sorted once for the model.
 """
 
 from __future__ import annotations

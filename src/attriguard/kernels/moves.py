@@ -1,7 +1,4 @@
-"""The next move of Algorithm 1, given the gradient: for many (user, value) pairs at once, compiled.
-
-The twin is `reference.best_move`.
-"""
+"""The next move of Algorithm 1, given the gradient: for many (user, value) pairs at once, compiled."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables
 from attriguard.report.page import Page, Table
+from attriguard.utility import get as get_recommender
 from attriguard.utility.holdout import HELD_OUT
-from attriguard.utility.recommenders import get as get_recommender
 from attriguard.utility.recommenders import load_extra
 
 ATTACKS = ("NN-A", "LR-A")

@@ -19,13 +19,13 @@ HELD_OUT = 5
 class HeldOut:
     """Data without the held-out ratings, and what they were."""
 
-    X: csr_array  # the ratings that are left; everybody's, in the old order of rows
-    users: NDArray[np.int64]  # (k,): rows of those who have held-out items
+    X: csr_array  # everybody's remaining ratings, rows in the old order
+    users: NDArray[np.int64]  # (k,): rows of the users with held-out items
     items: NDArray[np.int64]  # (k, n): their held-out items, sorted
     left_out: int  # users with n ratings or fewer: they keep all of them, and are not tested
 
     def taken_by(self, X_seen: csr_array) -> NDArray[np.int64]:
-        """(k,): how many of each user's held-out items are rated in ``X_seen``."""
+        """How many of each user's held-out items are rated in ``X_seen``, of shape (k,)."""
         rated = _pairs(X_seen.indptr, X_seen.indices, X_seen.shape[1])
         held = self.users[:, None] * self.X.shape[1] + self.items
         return np.asarray(np.isin(held, rated).sum(axis=1))

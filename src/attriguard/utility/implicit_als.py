@@ -1,4 +1,4 @@
-"""implicit's alternating least squares, which people use today: it learns from what was rated and what was not."""
+"""implicit's alternating least squares, in wide use today: it learns from what was rated and what was not."""
 
 from __future__ import annotations
 
@@ -12,10 +12,25 @@ from attriguard.utility.recommenders import Recommender, load_extra
 
 
 class ImplicitALS(Recommender):
-    """Every rated item is liked, the more surely the higher the rating: confidence 1 + α · entry (Hu et al. 2008)."""
+    """Every rated item is liked, the more surely the higher the rating: confidence 1 + α · entry (Hu et al. 2008).
+
+    Parameters
+    ----------
+    rank
+        The length of a user's or an item's vector of factors.
+    iterations
+        How often users and items are solved for in turn.
+    regularization
+        The weight of the factors' squared norm, at least 0.
+    alpha
+        How much more a high rating counts than a low one, above 0.
+    random_state
+        Seeds the first factors.
+    """
 
     name = "ALS"
     summary = "implicit-feedback matrix factorisation (implicit)"
+    needs = ("recsys",)
     packages = ("implicit",)
 
     def __init__(
@@ -38,7 +53,7 @@ class ImplicitALS(Recommender):
 
         alpha = check_number(self.alpha, name="alpha", low=0.0, open_low=True)
         confidence = csr_matrix((1 + np.float32(alpha) * X.data, X.indices, X.indptr), shape=X.shape)
-        # Its threads each call BLAS: with threads of BLAS's own inside them they would fight for the cores.
+        # implicit's threads call BLAS. With more than one thread in each call they would compete for the cores.
         with threadpool_limits(1, "blas"):
             model = als.AlternatingLeastSquares(
                 factors=rank,

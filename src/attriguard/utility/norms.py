@@ -17,19 +17,29 @@ class Norms:
     """The norms of every user's noise."""
 
     l0: NDArray[np.int64]  # how many entries changed
-    l2: NDArray[np.float64]  # how far they moved, together
+    l2: NDArray[np.float64]  # the Euclidean norm of the changes
 
     @property
     def mean_l0(self) -> float:
+        """Entries changed per user, on average."""
         return float(self.l0.mean())
 
     @property
     def mean_l2(self) -> float:
+        """The Euclidean norm of a user's noise, on average."""
         return float(self.l2.mean())
 
 
 def norms(X: csr_array, release: csr_array) -> Norms:
-    """Of the noise ``release - X``. Memory is proportional to the ratings."""
+    """The norms of every user's noise, ``release - X``.
+
+    Parameters
+    ----------
+    X
+        The ratings before protection: users × items, entries in [0, 1].
+    release
+        The ratings after it, of the same shape.
+    """
     X, release = check_matrix(X), check_matrix(release, name="the release")
     if X.shape != release.shape:
         raise DataError(f"the release must have the shape of X, {X.shape}, got {release.shape}")

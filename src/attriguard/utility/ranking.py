@@ -18,7 +18,7 @@ SCORES_A_BLOCK = 2**24
 class Factors:
     """What a recommender has learnt: user u would give item i the score ``users[u] · items[i] + bias[i]``.
 
-    What is the same for all items of a user does not change their order, and is left out.
+    Terms that are equal for all items of a user are left out, since they do not change the order.
     """
 
     users: NDArray[np.float32]  # (n, rank)
@@ -26,17 +26,17 @@ class Factors:
     bias: NDArray[np.float32]  # (items,)
 
     def scores(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """(rows, items): of these users for all items."""
+        """The scores of these users for all items, as an array of shape (rows, items)."""
         return np.asarray(self.users[rows] @ self.items.T + self.bias)
 
 
 def top_items(
     factors: Factors, rated: csr_array, rows: NDArray[np.int64], n: int, *, block: int | None = None
 ) -> NDArray[np.int64]:
-    """(rows, n): the n unrated items with the highest score for each of these users, best first.
+    """The n unrated items with the highest score for each of these users, best first, of shape (rows, n).
 
-    Where fewer than n items are unrated, the rest of the row is -1. Equal scores stand in any order, but the same
-    each time.
+    Where a user has fewer than n unrated items, the rest of the row is -1. The order of equal scores is arbitrary, but
+    the same in every call.
     """
     n_items = factors.items.shape[0]
     n = check_count(n, name="the number of items to recommend", high=n_items)

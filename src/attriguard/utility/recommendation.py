@@ -42,7 +42,7 @@ class Precision:
 
 
 def precision(recommender: Recommender, X_seen: csr_array, held_out: HeldOut, *, ns: Sequence[int] = NS) -> Precision:
-    """What a recommender that learns from ``X_seen`` finds of the held-out items."""
+    """How many held-out items a recommender finds that learns from ``X_seen``."""
     wanted = _check_ns(ns)
     X_seen = check_matrix(X_seen, name="X_seen", n_items=held_out.X.shape[1])
     if X_seen.shape != held_out.X.shape:
@@ -51,7 +51,7 @@ def precision(recommender: Recommender, X_seen: csr_array, held_out: HeldOut, *,
         )
     if wanted[-1] > X_seen.shape[1]:
         raise ParameterError(f"{wanted[-1]} items cannot be recommended: there are only {X_seen.shape[1]:,}; lower ns")
-    best = top_items(recommender.fit(X_seen), X_seen, held_out.users, int(wanted[-1]))
+    best = top_items(recommender.fit(X_seen).factors_, X_seen, held_out.users, int(wanted[-1]))
     found = (best[:, :, None] == held_out.items[:, None, :]).any(axis=2)
     hits = np.cumsum(found, axis=1)[:, wanted - 1]
     return Precision(ns=wanted, users=held_out.users, hits=hits)
@@ -77,20 +77,34 @@ class Loss:
 
     @property
     def relative(self) -> NDArray[np.float64]:
-        """Over all users, as in the paper."""
+        """The share of the precision that is lost over all users, as in the paper."""
         return relative_loss(self.before, self.after)
 
     @property
     def relative_protected(self) -> NDArray[np.float64]:
-        """Over the users whose data was changed: here nobody else's precision hides the loss."""
+        """The same over the protected users only, where no unprotected user hides the loss."""
         return relative_loss(self.before_protected, self.after_protected)
 
 
 class RecommendationTest:
     """One hold-out and one model before protection, for any number of defenses.
 
-    ``X``: everybody's ratings, those of the training users and of the test users. ``protected``: the rows that a
-    defense will change (the test users). A defense protects ``X_protected``; ``loss`` takes its release.
+    A defense protects ``X_protected``; `loss` takes its release.
+
+    Parameters
+    ----------
+    X
+        Everybody's ratings, those of the training users and of the test users.
+    protected
+        The rows that a defense will change (the test users): their numbers, or a mask over all rows.
+    recommender
+        What learns from the ratings left, before and after protection.
+    n
+        How many rated items of each user are held out.
+    ns
+        The lengths of the lists of recommended items at which the precision is measured.
+    random_state
+        Seeds the draw of the held-out items.
     """
 
     def __init__(
@@ -111,11 +125,11 @@ class RecommendationTest:
 
     @property
     def left_out(self) -> int:
-        """Users who have too few ratings to be tested; the recommender learns from them all the same."""
+        """How many users have too few ratings to be tested; the recommender learns from them nevertheless."""
         return self.held_out.left_out
 
     def loss(self, release: csr_array) -> Loss:
-        """Learn again, with the protected users' ratings as released."""
+        """What the recommender loses when it learns again from the protected users' released ratings."""
         X_seen = _with_rows(self.held_out.X, self.rows, check_matrix(release, name="the release"))
         after = precision(self.recommender, X_seen, self.held_out, ns=self.before.ns.tolist())
         return Loss(

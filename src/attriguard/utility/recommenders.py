@@ -5,48 +5,76 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
 
-from attriguard._checks import check_choice, check_count, check_matrix, check_rng
+from attriguard._checks import check_count, check_matrix, check_rng
 from attriguard.errors import DataError, MissingExtraError
 from attriguard.utility.ranking import Factors
 
-RECOMMENDERS: dict[str, tuple[str, str]] = {
-    "SVD": ("attriguard.utility.surprise_svd", "SurpriseSVD"),
-    "ALS": ("attriguard.utility.implicit_als", "ImplicitALS"),
-    "PureSVD": ("attriguard.utility.recommenders", "PureSVD"),
-}
 
+class Recommender(BaseEstimator, ABC):
+    """Learns factors from everybody's ratings: a scikit-learn estimator. A recommender writes `_fit`.
 
-class Recommender(ABC):
-    """Learns factors from everybody's ratings; a recommender writes `_fit`."""
+    Parameters
+    ----------
+    rank
+        The length of a user's or an item's vector of factors.
+    random_state
+        A seed, a generator, or None for the operating system's randomness. The same seed gives the same factors.
+
+    Attributes
+    ----------
+    factors_
+        What `fit` has learnt (`Factors`).
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]  # for tables: what it is, in a few words
-    packages: ClassVar[tuple[str, ...]] = ()  # of the extra `recsys` that it needs
+    needs: ClassVar[tuple[str, ...]] = ()  # extras that must be installed
+    packages: ClassVar[tuple[str, ...]] = ()  # packages of those extras that it imports
+
+    factors_: Factors
 
     def __init__(self, *, rank: int = 100, random_state: int | np.random.Generator | None = None) -> None:
         self.rank = rank
         self.random_state = random_state
 
-    def fit(self, X: csr_array) -> Factors:
-        """The factors of all users and items. The same seed gives the same factors."""
+    def fit(self, X: csr_array, y: object = None) -> Self:
+        """Learn the factors of all users and items.
+
+        Parameters
+        ----------
+        X
+            Everybody's ratings: users × items, entries in [0, 1], 0 being "not rated".
+        y
+            Ignored; scikit-learn passes it.
+        """
         X = check_matrix(X)
         if not X.nnz:
             raise DataError("a recommender learns from ratings, but X has none")
         rank = check_count(self.rank, name="rank")
-        return self._fit(X, rank, check_rng(self.random_state))
+        self.factors_ = self._fit(X, rank, check_rng(self.random_state))
+        return self
 
     @abstractmethod
     def _fit(self, X: csr_array, rank: int, chance: np.random.Generator) -> Factors:
-        """Learn from entries in [0, 1], 0 being "not rated"."""
+        """Learn from checked ratings; ``chance`` is the only source of randomness."""
 
 
 class PureSVD(Recommender):
-    """The truncated singular value decomposition X ≈ X V Vᵀ, unrated items counting as 0 (Cremonesi et al. 2010)."""
+    """The truncated singular value decomposition X ≈ X V Vᵀ, unrated items counting as 0 (Cremonesi et al. 2010).
+
+    Parameters
+    ----------
+    rank
+        How many singular vectors are kept; fewer where the data has fewer users or items.
+    random_state
+        Seeds the start of the solver.
+    """
 
     name = "PureSVD"
     summary = "truncated SVD of the ratings, unrated items as zeros"
@@ -60,21 +88,15 @@ class PureSVD(Recommender):
         rank, smaller = min(rank, min(X.shape) - 1), min(X.shape)
         if rank < 1:
             raise DataError(f"PureSVD needs at least two users and two items, got shape {X.shape}")
-        # A start of its own: the one that the solver would draw comes from a global generator.
+        # Without a start, the solver would draw one from NumPy's global generator.
         start = chance.standard_normal(smaller)
         _, _, V = svds(X.astype(np.float64), k=rank, v0=start, return_singular_vectors="vh")
         items = np.ascontiguousarray(V.T, dtype=np.float32)
         return Factors(users=np.asarray(X @ items), items=items, bias=np.zeros(X.shape[1], dtype=np.float32))
 
 
-def get(name: str, **options: Any) -> Recommender:
-    """A recommender by its name: SVD (Surprise's, the paper's), ALS (implicit's) or PureSVD (no extra needed)."""
-    module, cls = RECOMMENDERS[check_choice(name, RECOMMENDERS, name="recommender")]
-    return getattr(importlib.import_module(module), cls)(**options)
-
-
 def load_extra(name: str) -> ModuleType:
-    """A package of the extra `recsys`, loaded on first use."""
+    """Import a package of the extra `recsys`; where it is missing, the error names the extra."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

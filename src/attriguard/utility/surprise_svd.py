@@ -15,14 +15,25 @@ from attriguard.utility.recommenders import Recommender, load_extra
 
 
 class SurpriseSVD(Recommender):
-    """A rating is μ + b_u + b_i + p_u · q_i. It predicts ratings and knows nothing of what is left unrated.
+    """A rating is μ + b_u + b_i + p_u · q_i. The model predicts ratings and learns nothing from unrated items.
 
-    Items are ranked by the rating predicted, before it is cut off at the ends of the scale: there all would be equal.
-    ``top``: the highest rating, that an entry of 1 stands for; Surprise's steps are made for five stars.
+    Items are ranked by the predicted rating before Surprise clips it to the scale, where many would be equal.
+
+    Parameters
+    ----------
+    rank
+        The length of a user's or an item's vector of factors.
+    epochs
+        How often gradient descent goes through all ratings.
+    top
+        The rating that an entry of 1 stands for. Surprise's learning rate suits five stars.
+    random_state
+        Seeds the first factors.
     """
 
     name = "SVD"
     summary = "biased matrix factorisation by SGD (Surprise), as in the paper"
+    needs = ("recsys",)
     packages = ("surprise",)
 
     def __init__(
@@ -39,7 +50,7 @@ class SurpriseSVD(Recommender):
 
     def _fit(self, X: csr_array, rank: int, chance: np.random.Generator) -> Factors:
         model = self.learn(X, rank, chance)
-        # Surprise draws factors for those without a rating too, but leaves them out of its estimates.
+        # Surprise also draws factors for users and items without a rating, but its estimates leave these out.
         known_user, known_item = np.diff(X.indptr) > 0, np.bincount(X.indices, minlength=X.shape[1]) > 0
         return Factors(
             users=(model.pu * known_user[:, None]).astype(np.float32),
@@ -48,7 +59,7 @@ class SurpriseSVD(Recommender):
         )
 
     def learn(self, X: csr_array, rank: int, chance: np.random.Generator) -> Any:
-        """Surprise's own model; its users and items are the rows and columns of X."""
+        """Fit Surprise's own model; its users and items are the rows and columns of X."""
         surprise = load_extra("surprise")
         epochs = check_count(self.epochs, name="epochs")
         top = check_number(self.top, name="top", low=0.0, open_low=True)

@@ -1,0 +1,45 @@
+"""Slow NumPy twins of the kernels: they say what the kernels must compute, and the tests compare the two.
+
+Each file here stands for the kernel file of the same name, and holds a function of the same name and parameters for
+every public kernel of it. The twins look at every entry, on dense rows or dictionaries, and most of them calculate in
+double precision. Nothing but tests calls them.
+"""
+
+from __future__ import annotations
+
+from attriguard.kernels.reference.adam import adam_step
+from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
+from attriguard.kernels.reference.conceal import conceal, conceal_rows
+from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
+from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
+from attriguard.kernels.reference.kkt import solve_row, solve_rows
+from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
+from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
+
+__all__ = [
+    "GreedyOptions",
+    "adam_step",
+    "add_units",
+    "apply_edits",
+    "attempts",
+    "bag_forward",
+    "batch_forward",
+    "batch_update",
+    "best_move",
+    "best_moves",
+    "change_entries",
+    "conceal",
+    "conceal_rows",
+    "count_switched",
+    "greedy_search",
+    "l2_cost",
+    "l2_costs",
+    "list_switched",
+    "merge_rows",
+    "merged_lengths",
+    "rival_of",
+    "run_on",
+    "search_pair",
+    "solve_row",
+    "solve_rows",
+]

@@ -1,0 +1,84 @@
+"""Twin of the search of the goal "conceal": every candidate is predicted anew, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attriguard.kernels.reference.arrays import Floats, Ints, dense
+
+
+def conceal(
+    x: Floats,
+    posterior: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    prior: Floats,
+    fixed: NDArray[np.bool_],
+    additions: dict[int, float],
+    most: int,
+) -> tuple[list[int], list[float]]:
+    """The changes of one user's dense row, one after another, each the one with the least leakage after it.
+
+    Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Gives the
+    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats.
+    """
+
+    def leakage_of(row: NDArray[np.float64]) -> float:
+        p = posterior(row)
+        return float((p * np.log(np.maximum(p, 1e-300) / prior)).sum())
+
+    now = x.astype(np.float64)
+    left = [(int(j), 0.0) for j in np.flatnonzero(x) if not fixed[j]]
+    left += [(j, value) for j, value in additions.items() if x[j] == 0 and not fixed[j]]
+    changes, leakage = [], [leakage_of(now)]
+    for _ in range(min(most, len(left))):
+        after = []
+        for j, value in left:
+            trial = now.copy()
+            trial[j] = value
+            after.append(leakage_of(trial))
+        best = int(np.argmin(after))
+        item, value = left.pop(best)
+        now[item] = value
+        changes.append(item)
+        leakage.append(after[best])
+    return changes, leakage
+
+
+def mean_posterior(
+    row: NDArray[np.float64], W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats
+) -> NDArray[np.float64]:
+    """The average of the members' softmax outputs; member c has the units ``ends[c]`` to ``ends[c + 1]``."""
+    active = np.maximum(row @ W1.astype(np.float64) + b1, 0.0)
+    total = np.zeros(b2.shape[1])
+    for c in range(ends.size - 1):
+        units = slice(int(ends[c]), int(ends[c + 1]))
+        scores = outputs[:, units].astype(np.float64) @ active[units] + b2[c]
+        weight = np.exp(scores - scores.max())
+        total += weight / weight.sum()
+    return np.asarray(total / (ends.size - 1))
+
+
+def conceal_rows(
+    indptr: Ints, indices: Ints, data: Floats,
+    free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
+    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, prior: Floats,
+    start: int, stop: int,
+    found: Ints, items: Ints, values: Floats, leakage: Floats,
+) -> None:  # fmt: skip
+    """`conceal` for users ``start`` to ``stop``; after the last change a user's leakage stays as it is."""
+    X = dense(indptr, indices, data, W1.shape[0])
+    posterior = partial(mean_posterior, W1=W1, b1=b1, ends=ends, outputs=outputs, b2=b2)
+    for u in range(start, stop):
+        own = slice(int(indptr[u]), int(indptr[u + 1]))
+        fixed = np.zeros(W1.shape[0], dtype=np.bool_)
+        fixed[indices[own]] = free[own] == 0
+        fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
+        additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
+        changes, after = conceal(X[u], posterior, prior.astype(np.float64), fixed, additions, items.shape[1])
+        found[u] = len(changes)
+        for k, item in enumerate(changes):
+            items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]
+        leakage[u, : len(after)], leakage[u, len(after) :] = after, after[-1]

@@ -1,0 +1,242 @@
+"""Random small arguments for every kernel: empty rows, one user or none, ranges, more units than a tile holds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# What outputs hold before a call: a kernel that leaves a place out leaves this there.
+UNTOUCHED = 77
+
+
+def rows(rng, n, n_items, density=None):
+    """indptr, indices, data of ratings on five levels."""
+    density = rng.choice([0.0, 0.3, 0.6, 1.0]) if density is None else density
+    rated = rng.random((n, n_items)) < density
+    indptr = np.concatenate([[0], np.cumsum(rated.sum(axis=1))]).astype(np.int64)
+    indices = np.nonzero(rated)[1].astype(np.int32)
+    return indptr, indices, (rng.integers(1, 6, indices.size) / 5).astype(np.float32)
+
+
+def span(rng, size):
+    """All of it, or a part, which may be empty."""
+    return (0, size) if rng.random() < 0.5 else tuple(int(end) for end in np.sort(rng.integers(0, size + 1, 2)))
+
+
+def users(rng):
+    return int(rng.choice([0, 1, 1, 3, 6]))
+
+
+def untouched(shape, dtype):
+    return np.full(shape, UNTOUCHED, dtype=dtype)
+
+
+def normal(rng, shape, dtype=np.float32):
+    return rng.normal(size=shape).astype(dtype)
+
+
+def adam(rng):
+    size = int(rng.integers(0, 40))
+    gradient, weights, first = (normal(rng, size) for _ in range(3))
+    second = normal(rng, size) ** 2
+    rate, decay, steps = rng.choice([1e-3, 0.1]), rng.choice([0.0, 1e-2]), int(rng.choice([1, 2, 50, 5000]))
+    if steps == 1:
+        first[:] = second[:] = 0
+    return [gradient, rate, decay, steps, weights, first, second, *span(rng, size)]
+
+
+def layer(rng, dtype=np.float32):
+    """Rows, and the first layer of a network for them; sometimes wider than one tile."""
+    n, n_items, hidden = users(rng), int(rng.integers(1, 12)), int(rng.choice([1, 9, 1030]))
+    return rows(rng, n, n_items), normal(rng, (n_items, hidden), dtype), normal(rng, hidden, dtype), (n, hidden)
+
+
+def bag(rng, weight, result):
+    x, W, b, shape = layer(rng, weight)
+    return [*x, W, b, untouched(shape, result), *span(rng, shape[1])]
+
+
+def batch_forward(rng):
+    x, W, b, shape = layer(rng)
+    keep = rng.choice([1.0, 0.5, 0.01])
+    dice = rng.integers(2**16 - 1, size=shape, dtype=np.uint16)
+    return [*x, W, b, dice, keep * (2**16 - 1), 1 / keep, untouched(shape, np.float32), *span(rng, shape[1])]
+
+
+def batch_update(rng):
+    x, W1, b1, (n, hidden) = layer(rng)
+    m = int(rng.integers(2, 5))
+    active = np.maximum(normal(rng, (n, hidden)), 0)
+    return [*x, active, normal(rng, (n, m)), 0.05, rng.choice([1.0, 2.0]), W1, b1, normal(rng, (hidden, m)),
+            *span(rng, hidden)]  # fmt: skip
+
+
+def conceal(rng):
+    n, n_items, m = users(rng), int(rng.integers(1, 12)), int(rng.integers(2, 5))
+    ends = np.concatenate([[0], np.cumsum(rng.integers(1, 9, int(rng.integers(1, 4))))])
+    indptr, indices, data = rows(rng, n, n_items)
+    pool = np.flatnonzero(rng.random(n_items) < rng.choice([0.0, 0.5, 1.0])).astype(np.int32)
+    entry = (rng.integers(1, 6, pool.size) / 5).astype(np.float32)
+    free = (rng.random(indices.size) < rng.choice([0.0, 0.7, 1.0])).astype(np.uint8)
+    model = (
+        normal(rng, (n_items, ends[-1])), normal(rng, ends[-1]), ends, normal(rng, (m, ends[-1])),
+        normal(rng, (ends.size - 1, m)), rng.dirichlet(np.full(m, 5.0)).astype(np.float32),
+    )  # fmt: skip
+    most = int(rng.integers(0, n_items + 3))
+    out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))
+    return [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2], *model, *span(rng, n), *out,
+            untouched((n, most + 1), np.float32)]  # fmt: skip
+
+
+def edited(rng):
+    """Rows, edits for m values of every user, and m. Some edits set an entry to 0 that is 0, or to what it is."""
+    n, n_items, m = users(rng), int(rng.integers(1, 15)), int(rng.integers(1, 4))
+    indptr, items, values = rows(rng, n * m, n_items)
+    values[rng.random(values.size) < 0.4] = 0
+    return rows(rng, n, n_items), (indptr, items, values), m
+
+
+def merging(rng):
+    x, edits, m = edited(rng)
+    n = x[0].size - 1
+    return [*x, *edits, np.arange(n) * m + rng.integers(0, m, n)], n
+
+
+def merged_lengths(rng):
+    given, n = merging(rng)
+    return [*given, *span(rng, n), untouched(n, np.int64)]
+
+
+def merge_rows(rng):
+    given, n = merging(rng)
+    # A place for every entry that a row could get, so that this test does not depend on the other kernel.
+    most = int(max([0, *given[1], *given[4]])) + 1
+    indptr = np.arange(n + 1) * most
+    return [*given, *span(rng, n), indptr, untouched(n * most, np.int32), untouched(n * most, np.float32)]
+
+
+def l2_costs(rng):
+    x, edits, m = edited(rng)
+    n = x[0].size - 1
+    return [*x, *edits, m, *span(rng, n), untouched((n, m), np.float64)]
+
+
+def bounds(rng, n_items):
+    """What added entries may rise to, and whether they do so at once."""
+    jump = rng.random() < 0.3
+    upper = rng.integers(0, 6, n_items) / 5 if jump else np.ones(n_items)
+    upper = upper.astype(np.float32).astype(np.float64)
+    upper[rng.random(n_items) < 0.15] = -1
+    return upper, jump
+
+
+def ranked_lists(W, upper, margin, length):
+    """Items by gain, for every value all of them, and for every pair of values those that gain, cut to a length."""
+    m, addable = W.shape[1], np.flatnonzero(upper > 0)
+    gains = [(W[:, i], False) for i in range(m)]
+    if margin:
+        gains += [(W[:, i] - W[:, k], True) for i in range(m) for k in range(m)]
+    lists, whole = [], []
+    for slope, cut in gains:
+        gain = upper[addable] * slope[addable]
+        order = addable[np.argsort(-gain, kind="stable")]
+        order = order[: (gain > 0).sum()] if cut else order
+        lists.append(order[:length])
+        whole.append(order.size <= length)
+    ends = np.cumsum([part.size for part in lists])
+    return np.concatenate(lists).astype(np.int32), ends, np.array(whole)
+
+
+def greedy(rng):
+    n, n_items, m = users(rng), int(rng.integers(1, 15)), int(rng.integers(2, 5))
+    W, b = rng.normal(size=(n_items, m)), rng.normal(size=m)
+    if rng.random() < 0.4:  # few distinct weights, so that equal gains are common
+        W, b = np.round(W), np.round(b)
+    upper, jump = bounds(rng, n_items)
+    modify, add = ((True, False), (False, True), (True, True))[rng.integers(3)]
+    margin, extend = bool(rng.integers(2)), bool(rng.integers(2))
+    options = (modify, add, margin, extend, rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
+               rng.choice([0.0, 0.5, 3.0], n), int(rng.choice([0, 2, 10_000])))  # fmt: skip
+    lists = ranked_lists(W, upper, margin, int(rng.choice([0, 1, 3, n_items])))
+    room = int(rng.choice([2, 10, n * m * n_items]))
+    return [*rows(rng, n, n_items), *rows(rng, n, n_items, 0.2)[:2], W, b, upper, jump, *lists, *options,
+            *span(rng, n), untouched((n, m), np.int32), untouched((n, m), np.uint8), untouched(room, np.int32),
+            untouched(room, np.float32)]  # fmt: skip
+
+
+def kkt(rng):
+    n, m = users(rng), int(rng.integers(1, 7))
+    p = rng.dirichlet(np.ones(m)) if rng.random() < 0.5 else rng.integers(0, 4, m) + 0.0
+    p = p / p.sum() if p.sum() else np.eye(m)[0]
+    cost = rng.choice([0, 0, 1, 2, 3, 8, 0.37, 21.5], (n, m))
+    cost[rng.random((n, m)) < rng.choice([0.0, 0.3])] = np.inf
+    cost[np.arange(n), rng.integers(0, m, n)] = 1.0  # every user has a value within reach
+    most = np.where(np.isfinite(cost), cost, 0).max(axis=1, initial=0)
+    least = cost.min(axis=1, initial=np.inf)
+    return [p, cost, least + rng.choice([0, 0.1, 0.6, 1], n) * (most - least), *span(rng, n), untouched((n, m), float)]
+
+
+def pairs_of(rng, n):
+    """Some of n pairs, in their order."""
+    return np.flatnonzero(rng.random(n) < rng.choice([0.5, 1.0]))
+
+
+def moves(rng, number):
+    n, n_items, m = max(1, users(rng)), int(rng.integers(1, 12)), int(rng.integers(2, 4))
+    who = np.repeat(np.arange(n), m)
+    start = (rng.integers(0, 6, (n, n_items)) / 5 * (rng.random((n, n_items)) < 0.6)).astype(np.float32)
+    fixed = rng.random((n, n_items)) < 0.2
+    gradient = normal(rng, (n * m, n_items), number)
+    gradient = np.sign(np.round(gradient)) if rng.random() < 0.4 else gradient  # equal gains
+    upper, jump = bounds(rng, n_items)
+    # Pairs in the middle of a search: own entries have moved either way, added ones up.
+    way = rng.choice(np.array([-1, 0, 1], np.int8), (n * m, n_items))
+    way[start[who] == 0] = np.abs(way[start[who] == 0])
+    way[fixed[who]] = 0
+    now = np.where(way != 0, rng.integers(0, 6, way.shape) / 5, start[who]).astype(np.float32)
+    modify, add = ((True, False), (False, True), (True, True))[rng.integers(3)]
+    pairs = pairs_of(rng, n * m)
+    return [pairs, who, gradient, start, fixed, upper, jump, modify, add, bool(rng.integers(2)),
+            rng.choice([1.0, 0.5, 0.07]), int(rng.choice([0, 1, 5])), now, way,
+            untouched(n * m, np.int64), untouched(n * m, np.float64), *span(rng, pairs.size)]  # fmt: skip
+
+
+def change_entries(rng, number):
+    n, n_items, hidden, m = users(rng), int(rng.integers(1, 9)), int(rng.choice([1, 9, 520])), int(rng.integers(2, 5))
+    pairs = pairs_of(rng, n)
+    return [pairs, rng.integers(0, n_items, n), rng.normal(size=n), normal(rng, (n_items, hidden), number),
+            normal(rng, (hidden, m), number), normal(rng, m, number), rng.normal(size=(n, hidden)),
+            untouched((n, m), np.float64), *span(rng, pairs.size)]  # fmt: skip
+
+
+def switches(rng):
+    """Pairs, pre-activations and the units that were on before; some pre-activations are exactly 0."""
+    n, hidden = users(rng), int(rng.integers(1, 9))
+    pre = rng.normal(size=(n, hidden)) * (rng.random((n, hidden)) < 0.9)
+    return pairs_of(rng, n), pre, (rng.random((n, hidden)) < 0.5).astype(np.uint8)
+
+
+def count_switched(rng):
+    pairs, pre, mask = switches(rng)
+    return [pairs, pre, mask, untouched(pre.shape[1] + 1, np.int64)]
+
+
+def unit_starts(pairs, pre, mask):
+    """Where each unit's list of switched pairs starts, and the end of the last."""
+    switched = (pre[pairs] > 0) != (mask[pairs] != 0)
+    return np.concatenate([[0], np.cumsum(switched.sum(axis=0))])
+
+
+def list_switched(rng, number):
+    pairs, pre, mask = switches(rng)
+    m, starts = int(rng.integers(2, 5)), unit_starts(pairs, pre, mask)
+    return [pairs, normal(rng, (pre.shape[0], m), number), pre, normal(rng, (pre.shape[1], m), number), mask,
+            starts[:-1].copy(), untouched(starts[-1], np.int32), untouched(starts[-1], number)]  # fmt: skip
+
+
+def add_units(rng, number):
+    n, n_items = users(rng), int(rng.choice([1, 9, 260]))
+    lengths = rng.integers(0, n + 1, int(rng.integers(1, 9)))
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    where = np.concatenate([rng.choice(n, size, replace=False) if n else [] for size in lengths]).astype(np.int32)
+    return [ends, where, normal(rng, ends[-1], number), normal(rng, (lengths.size, n_items), number),
+            normal(rng, (n, n_items), number), *span(rng, n_items)]  # fmt: skip
