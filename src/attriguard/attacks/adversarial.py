@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_choice, check_rng
 from attriguard.attacks._aware import KnowsGuard, check_guard
 from attriguard.attacks._network import NetworkAttack
+from attriguard.classifiers.maths import softmax
 from attriguard.classifiers.network import ATTACKER_UNITS, Weights
 
 KINDS = ("attriguard", "l0-pgd")
@@ -99,8 +100,6 @@ def _move(
     count: int,
 ) -> None:
     """In place: the ``count`` entries a row that raise the loss most, by first order, go to their bound."""
-    from attriguard.attacks._soft import softmax
-
     if not count:
         return
     pre = csr_array(rows) @ weights.W1 + weights.b1

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
 from attriguard.attacks._network import NetworkAttack
+from attriguard.classifiers.maths import softmax
 from attriguard.classifiers.network import ATTACKER_UNITS
 
 
@@ -34,7 +35,7 @@ class Distillation(NetworkAttack):
         check_number(self.temperature, name="temperature", low=0.0, open_low=True)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        from attriguard.attacks._soft import one_hot, softmax, train_soft
+        from attriguard.attacks._soft import one_hot, train_soft
 
         t = float(self.temperature)
         truth = one_hot(codes, self.classes_.size)

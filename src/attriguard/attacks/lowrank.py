@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_count, check_rng
 from attriguard.attacks._network import NetworkAttack
+from attriguard.classifiers.maths import softmax
 from attriguard.classifiers.network import ATTACKER_UNITS
 
 
@@ -65,8 +66,6 @@ class LowRank(NetworkAttack):
         return np.asarray(factors_of(X, self._V, iterations=self.iterations) @ self._L, dtype=np.float32)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
-        from attriguard.attacks._soft import softmax
-
         w, sure = self.network_.weights, np.empty((X.shape[0], self.classes_.size))
         block = max(1, 2**24 // w.b1.size)
         rows = self._rows(X)

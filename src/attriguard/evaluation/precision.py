@@ -160,8 +160,8 @@ class Trial:
             return self._measured(defense, strength, truth)
         setup, learner = self.setup, self.setup.recommender
         key = fingerprint(
-            "precision", learner.name, learner.get_params(), setup.X, np.asarray(setup.protected), tuple(setup.ns), self.seed,
-            defense, strength, np.asarray(truth) if defense.needs_truth else None,
+            "precision", learner.name, learner.get_params(), setup.X, np.asarray(setup.protected), tuple(setup.ns),
+            self.seed, defense, strength, np.asarray(truth) if defense.needs_truth else None,
         )  # fmt: skip
         found = self.cache.load(key)
         if found is None:

@@ -18,7 +18,7 @@ from attriguard.operations.inputs import DataLike, as_data, make_guard, split_op
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.progress import ProgressLike
-from attriguard.report.audit_page import audit_page, budgets_table, goals_tables, knowing_in_words, summary
+from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, plain_name, summary
 from attriguard.report.page import Page, Table
 
 ATTACKS = ("BA-A", "LR-A", "RF-A")
@@ -55,7 +55,7 @@ class AuditResult(Result):
 
     def tables(self) -> list[Table]:
         """Attackers by budget; and the goals side by side, where these were asked for."""
-        return [budgets_table(self.found), *(goals_tables(self.found) if self.found.goals else ())]
+        return [_budgets_table(self.found), *(goals_tables(self.found) if self.found.goals else ())]
 
     def page(self) -> Page:
         """A page for a privacy officer."""
@@ -161,6 +161,18 @@ def _check(attacks: Sequence[str], retrained: str | None, all_goals: bool, ladde
         raise ParameterError("to compare the goals, name a budget above 0")
     if all_goals and not retrained:
         raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains")
+
+
+def _budgets_table(found: Audit) -> Table:
+    """Attackers by budget; what the guard changes in the last row."""
+    head = ["attacker", *("no guard" if budget == 0 else f"{budget:g}" for budget in found.budgets)]
+    rows = [
+        [f"{curve.attack} {plain_name(curve.attack)}", *(f"{accuracy:.3f}" for accuracy in curve.accuracy)]
+        for curve in found.curves
+    ]
+    rows.append(["ratings changed", *(f"{cost:.2f}" for cost in found.curves[0].expected_cost)])
+    caption = "share of users whose value is inferred, by budget (ratings that may change a user, on average)"
+    return Table(head, rows, numeric=range(1, len(head)), caption=caption)
 
 
 def _aware_rows(aware: Aware, goal: str) -> list[dict[str, Any]]:

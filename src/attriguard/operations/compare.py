@@ -28,8 +28,9 @@ from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables
+from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables, tradeoff_plot
 from attriguard.report.page import Page, Table
+from attriguard.report.plots import draw
 from attriguard.utility import get as get_recommender
 from attriguard.utility.holdout import HELD_OUT
 from attriguard.utility.recommenders import load_extra
@@ -67,7 +68,8 @@ class ComparisonResult(Result):
     @property
     def headline(self) -> str:
         """How much was measured, and on what."""
-        return comparison_page(self.found, plots=False).lead
+        found = self.found
+        return f"{len(found.tradeoffs)} defenses against {len(found.attacks)} attackers on {found.source}"
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -93,6 +95,11 @@ class ComparisonResult(Result):
     def page(self) -> Page:
         """The tables, and the trade-offs drawn."""
         return comparison_page(self.found)
+
+    @property
+    def drawing(self) -> str:
+        """The trade-offs for the first attacker."""
+        return draw(tradeoff_plot(self.found, self.found.attacks[0])).svg
 
 
 def compare(

@@ -25,7 +25,7 @@ from attriguard.operations.results import Result
 from attriguard.operations.tidy import ACCURACY, curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.evaluation import Evaluation, evaluation_page, record, tables
+from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables
 from attriguard.report.goals import goals_page, goals_table
 from attriguard.report.page import Page, Table
 from attriguard.report.record import versions
@@ -73,7 +73,8 @@ class EvaluationResult(Result):
     @property
     def headline(self) -> str:
         """How much was measured, and on what."""
-        return evaluation_page(self.found, plots=False).lead
+        found = self.found
+        return f"{len(found.curves)} attackers against {len(found.budgets)} budgets on {found.source}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
@@ -99,6 +100,11 @@ class EvaluationResult(Result):
     def page(self) -> Page:
         """The tables, and the curves drawn."""
         return evaluation_page(self.found)
+
+    @property
+    def drawing(self) -> str:
+        """The curves."""
+        return curves_plot(self.found)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from attriguard.data.tables.table import write_table
 from attriguard.errors import MissingExtraError, ParameterError
 from attriguard.report.page import Page, Table, write_page
 
-SUFFIXES = (".html", ".json", ".csv", ".parquet")
+SUFFIXES = (".html", ".json", ".csv", ".parquet", ".svg")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -96,6 +96,10 @@ class Result(ABC):
         suffix = target.suffix.lower()
         if suffix == ".html":
             write_page(self.page(), target)
+        elif suffix == ".svg":
+            if self.drawing is None:
+                raise ParameterError(f"{target.name}: this result has no drawing; save it as .html")
+            write_bytes(self.drawing.encode(), target)
         elif suffix == ".json":
             write_json(self.full_record(), target)
         else:
@@ -131,8 +135,13 @@ def to_json(record: Any) -> str:
 
 def write_json(record: Any, path: Path) -> None:
     """A JSON file that takes its name only when it is whole."""
+    write_bytes(to_json(record).encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    """A file that takes its name only when it is whole."""
     with written_beside(path) as file:
-        file.write(to_json(record).encode())
+        file.write(content)
 
 
 def _plain(value: Any) -> Any:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attriguard.evaluation.accuracy import Curve
+import numpy as np
+
+from attriguard.evaluation.accuracy import Z95, Curve
 
 ACCURACY = "accuracy"
+
+
+def half_width(share: float, n_users: int) -> float:
+    """Half the width of the 95 % interval of a share of users."""
+    return float(Z95 * np.sqrt(share * (1 - share) / n_users))
 
 
 def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any) -> list[dict[str, Any]]:
@@ -19,7 +26,7 @@ def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any
     for curve in curves:
         points = list(zip(curve.budgets, curve.accuracy, curve.expected_cost, curve.margin(), strict=True))
         if curve.before is not None and curve.budgets[0] != 0:
-            points.insert(0, (0.0, curve.before, 0.0, curve.interval_of(curve.before)))
+            points.insert(0, (0.0, curve.before, 0.0, half_width(curve.before, curve.n_users)))
         for budget, accuracy, changes, interval in points:
             rows.append(
                 {
