@@ -120,7 +120,7 @@ def protect(
         from attriguard.report.plan_table import write_plan
 
         write_plan(made, loaded, plan)
-    summary = write_release(data, released, output, items=loaded.items_, random_state=places_from(seed, secret))
+    summary = write_release(data, released, output, items=loaded.items_, random_state=seed, key=secret)
     telltale = [] if source is None else source.other_columns
     if summary.added and telltale:
         note(
@@ -174,15 +174,6 @@ def read_key(key: str | None) -> bytes | None:
     if key is None:
         return None
     return check_key(read_bytes(Path(key[1:])).strip() if key.startswith("@") else key)
-
-
-def places_from(seed: int | None, secret: bytes | None) -> int | None:
-    """Seeds the places of new rows. Under a key these are the same in every release, lest two of them be compared."""
-    import hashlib
-
-    if secret is None:
-        return seed
-    return int.from_bytes(hashlib.shake_256(b"attriguard places 1" + secret).digest(16), "big")
 
 
 def _columns(path: Path, wanted: dict[str, bool]) -> dict[str, list[Any]]:
