@@ -15,6 +15,8 @@ from attriguard.data.split import stratified_test_mask
 from attriguard.errors import DataError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from attriguard.data.tables.source import SourceTable
 
 
@@ -43,6 +45,7 @@ class PublicData:
     item_names: NDArray[Any] | None = None
     test_mask: NDArray[np.bool_] | None = None
     source: SourceTable | None = field(default=None, repr=False)
+    name: str = ""  # of the data set, or of the file that the ratings came in
 
     def __post_init__(self) -> None:
         X = check_matrix(self.X, name="X")
@@ -93,6 +96,12 @@ class PublicData:
     @property
     def disclosed(self) -> NDArray[np.bool_]:
         return self.y != UNDISCLOSED
+
+    def to_arrow(self) -> pa.Table:
+        """The ratings as a table: the one they came in, or user, item and rating."""
+        from attriguard.data.tables.source import plain_source
+
+        return plain_source(self).table if self.source is None else self.source.table
 
     def take(self, rows: ArrayLike) -> PublicData:
         """The same data for some users only: a mask or row numbers. Items and values stay as they are."""

@@ -84,7 +84,9 @@ def read_ratings(
         items, source = items[used], replace(source, item_of_row=again)
     X, source = build_matrix(table, source, raw, scale, (users.size, items.size), duplicates)
     name, y, values = _attribute_of(users, described)
-    return PublicData(X=X, users=users, items=items, scale=scale, attribute=name, y=y, values=values, source=source)
+    return PublicData(
+        X=X, users=users, items=items, scale=scale, attribute=name, y=y, values=values, source=source, name=table.name
+    )
 
 
 def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, given: ScaleLike | None) -> RatingScale:

@@ -40,7 +40,7 @@ class Reproduction:
 def write_reproduction(result: Reproduction, folder: Path) -> None:
     """The page, the figures as SVG and PNG, and the numbers."""
     make_folder(folder)
-    drawings = {each.experiment.name: _drawings(each, numbers) for each, numbers in result.measured}
+    drawings = drawings_of(result)
     for name, parts in drawings.items():
         shown = [part for part in parts if isinstance(part, Drawing)]
         for k, drawing in enumerate(shown):
@@ -54,6 +54,11 @@ def write_reproduction(result: Reproduction, folder: Path) -> None:
 def _write(path: Path, content: bytes) -> None:
     with written_beside(path) as file:
         file.write(content)
+
+
+def drawings_of(result: Reproduction) -> dict[str, list[Drawing | Table]]:
+    """Every experiment's figures, drawn, and its tables."""
+    return {each.experiment.name: _drawings(each, numbers) for each, numbers in result.measured}
 
 
 def _drawings(each: Finished, numbers: Numbers) -> list[Drawing | Table]:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
 from attriguard.data.releases.changes import ReleaseSummary
-from attriguard.data.releases.release import write
 from attriguard.data.tables.columns import find_roles
 from attriguard.data.tables.table import InputTable, TableLike, check_output_suffix, read_table
 from attriguard.errors import ParameterError
@@ -132,7 +131,7 @@ class Released(Result):
         target = Path(path)
         if target.suffix.lower() in (".html", ".json"):
             return super().save(target)
-        write(self.block.release, target)
+        self.block.release.write(target)
         return target
 
     def save_plan(self, path: str | os.PathLike[str]) -> Path:
@@ -185,8 +184,7 @@ def protect(
     >>> import attriguard as ag
     >>> data = ag.load_dataset("twin", n_users=300, n_items=50, n_values=2)
     >>> guard = ag.learn(data)
-    >>> table = ag.to_table(data)
-    >>> released = ag.protect(table, guard, key=b"0123456789abcdef")
+    >>> released = ag.protect(data.to_arrow(), guard, key=b"0123456789abcdef")
     >>> released.table.column_names
     ['user', 'item', 'rating']
     """
@@ -230,7 +228,7 @@ def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator
         yield first
         yield from rest
 
-    yield from complete_users(everything(), first.schema.names[roles.user])
+    yield from complete_users(everything(), roles.user)
 
 
 def _protector(guard: GuardLike, key: KeyLike, locked: Any, additions: Any, options: dict[str, Any]) -> Protector:

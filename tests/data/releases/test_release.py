@@ -59,13 +59,25 @@ def test_changed_removed_and_added_rows(data: ag.PublicData) -> None:
     assert [row for row in rows if row[0] != ","] == ['3,bob,x,1,"hi, there"', "2,alice,x,4,ok", "4,bob,z,2,"]
 
 
-def test_new_rows_stand_anywhere_among_the_users_rows(data: ag.PublicData) -> None:
+def test_new_rows_stand_anywhere_among_the_users_rows() -> None:
+    table = pa.table({"user": ["bob", "alice", "alice", "bob"], "item": ["z", "y", "x", "x"]})
+    data = ag.read_ratings(table)
     released = changed(data, bob_y=1.0)
     orders = {tuple(release_table(data, released, random_state=k).column("item").to_pylist()) for k in range(60)}
     # bob's rows are the first and the last: his new y stands before, between (next to the first) or after them.
-    assert orders == {("y", "x", "y", "x", "z"), ("x", "y", "y", "x", "z"), ("x", "y", "x", "z", "y")}
+    assert orders == {("y", "z", "y", "x", "x"), ("z", "y", "y", "x", "x"), ("z", "y", "x", "x", "y")}
     one, two = (release_table(data, released, random_state=7) for _ in range(2))
     assert one.equals(two)
+
+
+def test_gaps_are_equally_likely_under_a_key_and_without() -> None:
+    n = 3_000
+    table = pa.table({"user": np.repeat(np.arange(n), 2), "item": np.tile([2, 1], n)})
+    data = ag.read_ratings(table)
+    released = csr_array(np.ones((n, 3), dtype=np.float32))
+    for chance in ({"key": b"a secret"}, {"random_state": 0}):
+        items = release_table(data, released, items=[1, 2, 3], **chance).column("item").to_numpy().reshape(n, 3)
+        assert np.bincount(np.argmax(items == 3, axis=1)) / n == pytest.approx([1 / 3] * 3, abs=0.03)
 
 
 def test_new_rows_keep_the_order_of_a_sorted_table() -> None:
@@ -75,6 +87,42 @@ def test_new_rows_keep_the_order_of_a_sorted_table() -> None:
     out = release_table(data, released, items=[50, 40, 30, 20, 10, 25])
     assert out.column("item").to_pylist() == [10, 20, 25, 30, 40, 50] * 2
     assert out.column("user").to_pylist() == [1] * 6 + [2] * 6
+
+
+def test_each_users_order_counts_for_that_user_alone() -> None:
+    table = pa.table({"user": [1, 1, 1, 2, 2, 2], "item": [10, 20, 40, 40, 20, 10]})
+    data = ag.read_ratings(table)
+    released = csr_array(np.ones((2, 4), dtype=np.float32))
+    outs = [
+        release_table(data, released, items=[10, 20, 30, 40], random_state=k)["item"].to_pylist() for k in range(40)
+    ]
+    assert {tuple(out[:4]) for out in outs} == {(10, 20, 30, 40)}
+    assert {out[4:].index(30) for out in outs} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("own", "new", "expected"),
+    [
+        (["9", "10"], "11", ["9", "10", "11"]),
+        (["10", "9"], "11", ["10", "11", "9"]),  # in the order of text
+        (["007", "12", "b"], "3", ["007", "12", "3", "b"]),
+        (["9", "10"], "b", ["9", "10", "b"]),
+        ([" 9", " 10"], "11", [" 9", " 10", " 11"]),  # with the blanks of the user's own rows
+    ],
+)
+def test_csv_ids_are_in_order_by_number_or_by_text(
+    tmp_path: Path, own: list[str], new: str, expected: list[str]
+) -> None:
+    # Whether other users have ids that are no numbers makes no difference.
+    for others in ("", "z,text\nz,other\n"):
+        path = tmp_path / "r.csv"
+        path.write_text("user,item\n" + "".join(f"a,{item}\n" for item in own) + others)
+        data = ag.read_ratings(path)
+        X, _ = align_items(data, items := [*(str(item) for item in data.items.tolist()), new])
+        dense = X.toarray()
+        dense[0, -1] = 1.0
+        out = release_table(data, csr_array(dense), items=items)
+        assert out.column("item").to_pylist()[: len(expected)] == expected
 
 
 def test_only_the_users_taken_are_released(data: ag.PublicData) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +139,13 @@ def load_dataset(
     if dataset.embedded:
         if path is not None:
             raise ParameterError(f"{name} is embedded and takes no path; leave path out")
-        return dataset.load(**options)
+        return replace(dataset.load(**options), name=name)
     folder = find_dataset(name, path)
     if folder is None:
         if not download:
             raise DataError(_not_here(dataset))
         folder = fetch_dataset(name, notify=notify or _show_on_terminal, progress=True)
-    return dataset.load(folder, attributes)
+    return replace(dataset.load(folder, attributes), name=name)
 
 
 def _refuse_missing(dataset: Dataset, folder: Path) -> None:

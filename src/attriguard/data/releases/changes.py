@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,18 @@ class ReleaseSummary:
     removed: int
     added: int
 
+    def __add__(self, other: ReleaseSummary) -> ReleaseSummary:
+        """The counts of two parts of a table together."""
+        return ReleaseSummary(
+            self.kept + other.kept,
+            self.changed + other.changed,
+            self.removed + other.removed,
+            self.added + other.added,
+        )
+
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class TableChanges:
     """What a release does to the source's rows, and the rows it adds (users and columns of ``items``)."""
 
     new_level: NDArray[np.int64]
@@ -35,11 +44,26 @@ class Changes:
 
     @property
     def summary(self) -> ReleaseSummary:
+        """The counts of rows that stay, change, go and come."""
         changed, removed = int(self.changed.sum()), int(self.removed.sum())
         return ReleaseSummary(self.changed.size - changed - removed, changed, removed, self.added_users.size)
 
+    def with_added(self, order: NDArray[np.int64]) -> TableChanges:
+        """The same changes with the added rows in another order."""
+        return replace(
+            self,
+            added_users=self.added_users[order],
+            added_columns=self.added_columns[order],
+            added_levels=self.added_levels[order],
+        )
 
-def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> Changes:
+
+def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:
+    """Compare the released matrix with the source's rows.
+
+    ``column`` gives for each item of the data its column in ``released``, -1 for an item that is not released: the rows
+    of such items stay.
+    """
     levels = data.scale.levels
     old = _levels(data.X, levels)[_find(data.X, source.user_of_row, source.item_of_row)]
     entry = _find(released, source.user_of_row, column[source.item_of_row])
@@ -48,7 +72,7 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     is_new = after[:-1] > 0
     is_new[entry[entry >= 0]] = False
     rows = np.repeat(np.arange(released.shape[0], dtype=np.int64), np.diff(released.indptr))
-    return Changes(
+    return TableChanges(
         new_level=new,
         changed=(new != old) & (new > 0),
         removed=(new != old) & (new == 0),
@@ -64,11 +88,11 @@ def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
 
 
 def _find(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of entries in a canonical matrix, -1 where there is none."""
-    width = X.shape[1]
-    keys = np.repeat(np.arange(X.shape[0], dtype=np.int64), np.diff(X.indptr)) * width + X.indices
-    wanted = rows * width + columns
-    if keys.size == 0:
-        return np.full(wanted.size, -1, dtype=np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    return np.where((keys[place] == wanted) & (columns >= 0), place, -1)
+    """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
+    if X.nnz == 0:
+        return np.full(rows.size, -1, dtype=np.int64)
+    numbered = csr_array((np.arange(1, X.nnz + 1), X.indices, X.indptr), shape=X.shape)
+    # Without this, scipy would look through the whole row of every entry.
+    numbered.has_sorted_indices = numbered.has_canonical_format = True
+    found = np.asarray(numbered[rows, np.maximum(columns, 0)]) - 1
+    return np.where(columns >= 0, found, -1)

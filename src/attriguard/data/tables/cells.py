@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from attriguard.data.scale import RatingScale
-from attriguard.data.tables.arrays import plain_array, plain_type
+from attriguard.data.tables.arrays import plain_array
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
@@ -58,13 +58,14 @@ def _numbers_in_text(table: InputTable, column: int, cells: pa.Array) -> pa.Arra
     )
 
 
-def rating_cells(column: pa.ChunkedArray, scale: RatingScale) -> pa.Array:
-    """The cell for every level of the scale (0 is "not rated"); null where the column's type has none."""
-    raw = [float(f"{value:.12g}") for value in scale.from_unit(np.arange(scale.levels + 1) / scale.levels)]
-    cells: list[float | None] = [None if level == 0 and not scale.is_likes else v for level, v in enumerate(raw)]
-    kind = plain_type(column.type)
-    if pa.types.is_large_string(kind):
-        return pa.array(_texts(column, scale, cells), kind)
+def rating_cells(kind: pa.DataType, scale: RatingScale) -> pa.Array:
+    """The cell for every level of the scale (0 is "not rated") in a column of numbers of type ``kind``.
+
+    A cell is null where the type has no number for the level.
+    """
+    cells: list[float | None] = [*rating_values(scale)]
+    if not scale.is_likes:
+        cells[0] = None
     if pa.types.is_integer(kind):
         cells = [v if v is not None and v == round(v) else None for v in cells]
     try:
@@ -73,21 +74,9 @@ def rating_cells(column: pa.ChunkedArray, scale: RatingScale) -> pa.Array:
         raise DataError(f"ratings of the scale {scale} do not fit a column of {kind}; convert the column") from error
 
 
-def _texts(column: pa.ChunkedArray, scale: RatingScale, cells: list[float | None]) -> list[str | None]:
-    """Numbers written as this column writes them: as seen in it, else with as many decimals."""
-    seen = plain_array(column).unique()
-    numbers = pc.utf8_trim_whitespace(seen).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    levels = np.rint(scale.to_unit(numbers).astype(np.float64) * scale.levels).astype(int)
-    known: dict[int, str] = {}
-    for level, text in zip(levels.tolist(), seen.to_pylist(), strict=True):
-        known.setdefault(level, text)
-    decimals = max((len(text.strip().partition(".")[2]) for text in known.values()), default=0)
-    result: list[str | None] = []
-    for level, value in enumerate(cells):
-        text = "" if value is None else f"{value:.{decimals}f}"
-        exact = value is not None and float(text) == value
-        result.append(None if value is None else known.get(level, text if exact else f"{value:.12g}"))
-    return result
+def rating_values(scale: RatingScale) -> list[float]:
+    """The rating of every level of the scale, without the digits that binary fractions leave behind."""
+    return [float(f"{value:.12g}") for value in scale.from_unit(np.arange(scale.levels + 1) / scale.levels)]
 
 
 def id_cells(ids: NDArray[Any], kind: pa.DataType) -> pa.Array:

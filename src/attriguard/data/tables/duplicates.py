@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from attriguard.data.scale import RatingScale
-from attriguard.data.tables.cells import gather, rating_cells
+from attriguard.data.tables.cells import gather
+from attriguard.data.tables.rating_text import new_rating_cells
 from attriguard.data.tables.source import SourceTable
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
@@ -68,7 +69,7 @@ def build_matrix(
         mean = scale.to_unit(np.add.reduceat(raw[source.rows][order], starts) / counts)
         moved = unit[last] != mean
         levels = np.rint(mean[moved] * scale.levels).astype(np.int64)
-        source = _with_levels(source, scale, source.rows[last[moved]], levels)
+        source = _with_levels(source, scale, last[moved], levels)
         unit[last] = mean
     keep = np.zeros(keys.size, dtype=np.bool_)
     keep[last] = True
@@ -77,14 +78,14 @@ def build_matrix(
 
 
 def _with_levels(
-    source: SourceTable, scale: RatingScale, rows: NDArray[np.int64], levels: NDArray[np.int64]
+    source: SourceTable, scale: RatingScale, which: NDArray[np.int64], levels: NDArray[np.int64]
 ) -> SourceTable:
-    """The source with other ratings in some rows of its table."""
+    """The source with other ratings in some of its rows; ``which`` are positions in ``source.rows``."""
     if source.rating is None:
         return source
     column = source.table.column(source.rating)
+    cells, position = new_rating_cells(source, scale, source.user_of_row[which], levels)
     index = np.arange(len(column), dtype=np.int64)
-    index[rows] = len(column) + levels
-    cells = gather(column, index, rating_cells(column, scale))
+    index[source.rows[which]] = len(column) + position
     field = source.table.schema.field(source.rating)
-    return replace(source, table=source.table.set_column(source.rating, field, cells))
+    return replace(source, table=source.table.set_column(source.rating, field, gather(column, index, cells)))

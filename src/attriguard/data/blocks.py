@@ -1,0 +1,130 @@
+"""Blocks of complete users: a table in batches of any size, cut anew between users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from attriguard.data.tables.arrays import plain_array
+from attriguard.errors import DataError
+
+
+def complete_users(
+    batches: Iterable[pa.RecordBatch | pa.Table], user_column: str | int, *, trim: bool = False
+) -> Iterator[pa.Table]:
+    """Cut batches anew, so that no user's rows are divided.
+
+    The rows of each user must be consecutive. A user whose rows are cut by the end of a batch is held back until the
+    last of them has come. A batch is given out when the next one has been read, so that one batch gives one block. So
+    the rows of the largest user and of two batches are in memory, and eight bytes for each user.
+
+    Parameters
+    ----------
+    batches
+        Arrow record batches or tables that all have the same columns, in the order of the rows.
+    user_column
+        The name or the position of the column of user ids.
+    trim
+        Whether blanks around a text id do not count, as in a CSV file.
+
+    Yields
+    ------
+    pyarrow.Table
+        The rows of one or more complete users, in the order in which they came.
+
+    Raises
+    ------
+    DataError
+        If a user comes back after rows of other users, or if there is no such column.
+    """
+    seen = _SeenUsers()
+    held: pa.Table | None = None
+    # The last user who is held, and the row of ``held`` at which that user begins.
+    last_user, cut = None, 0
+    row = 0
+    for batch in batches:
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        if table.num_rows == 0:
+            continue
+        ids = _ids(table, user_column, trim)
+        starts = _starts(ids)
+        users = ids.take(pa.array(starts)).to_pylist()
+        goes_on = held is not None and users[0] == last_user
+        _refuse_returned(seen.add(users[goes_on:]), users[goes_on:], row + starts[goes_on:])
+        before = 0
+        if held is not None and not goes_on:
+            yield held
+            held = None
+        elif held is not None and cut:
+            yield held.slice(0, cut)
+            held = held.slice(cut)
+        if held is not None:
+            before = held.num_rows
+            table = pa.concat_tables([held, table])
+        held, last_user = table, users[-1]
+        cut = 0 if goes_on and len(users) == 1 else before + int(starts[-1])
+        row += len(ids)
+    if held is not None:
+        yield held
+
+
+def _refuse_returned(place: int | None, users: list[Any], rows: NDArray[np.int64]) -> None:
+    if place is not None:
+        raise DataError(
+            f"user {users[place]!r} comes back in row {rows[place] + 1:,} after rows of other users; "
+            f"group the rows by user first, for example by sorting them by the user column"
+        )
+
+
+def _ids(table: pa.Table, user_column: str | int, trim: bool) -> pa.Array:
+    """The ids of the users; blanks around text are dropped if asked for."""
+    try:
+        ids = plain_array(table.column(user_column))
+    except (KeyError, IndexError):
+        names = ", ".join(repr(name) for name in table.column_names)
+        raise DataError(f"there must be one user column {user_column!r}, but the columns are {names}") from None
+    return pc.utf8_trim_whitespace(ids) if trim and pa.types.is_large_string(ids.type) else ids
+
+
+def _starts(ids: pa.Array) -> NDArray[np.int64]:
+    """The rows at which another user begins; a missing id counts as an id."""
+    if len(ids) == 1:
+        return np.zeros(1, dtype=np.int64)
+    here, next_ = ids.slice(0, len(ids) - 1), ids.slice(1)
+    differ = pc.if_else(
+        pc.and_(here.is_valid(), next_.is_valid()),
+        pc.not_equal(here, next_).fill_null(True),
+        pc.xor(here.is_valid(), next_.is_valid()),
+    )
+    return np.concatenate(([0], np.flatnonzero(differ.to_numpy(zero_copy_only=False)) + 1))
+
+
+class _SeenUsers:
+    """The users who have come, as sorted arrays of 64-bit hashes, of which small ones are merged as they come."""
+
+    def __init__(self) -> None:
+        self._runs: list[NDArray[np.int64]] = []
+
+    def add(self, users: list[Any]) -> int | None:
+        """Remember users; the position of the first who has come before, or None."""
+        hashes = np.fromiter((hash(str(user)) for user in users), dtype=np.int64, count=len(users))
+        order = np.argsort(hashes, kind="stable")
+        new = hashes[order]
+        again = np.zeros(hashes.size, dtype=np.bool_)
+        again[order[1:][new[1:] == new[:-1]]] = True
+        for run in self._runs:
+            place = np.minimum(np.searchsorted(run, hashes), run.size - 1)
+            again |= run[place] == hashes
+        if again.any():
+            return int(np.argmax(again))
+        if new.size:
+            self._runs.append(new)
+        while len(self._runs) > 1 and self._runs[-2].size <= self._runs[-1].size:
+            last = self._runs.pop()
+            self._runs[-1] = np.sort(np.concatenate((self._runs[-1], last)))
+        return None
