@@ -293,7 +293,7 @@ def test_bad_data_is_named(small_twin, small_guard):
     bad = X.copy()
     bad.data = bad.data.copy()
     cases = [
-        (csr_array(X[:, :-1]), "columns"),
+        (csr_array(X[:, :-1]), "expecting 300 features"),
         (X * 5, r"\[0, 1\]"),
         (X.astype(np.complex128), "real numbers"),
     ]
@@ -307,7 +307,7 @@ def test_bad_data_is_named(small_twin, small_guard):
         ag.AttriGuard().fit(X, np.zeros(X.shape[0], dtype=int))
     with pytest.raises(DataError, match="one value a user"):
         ag.AttriGuard().fit(X, [0, 1])
-    with pytest.raises(DataError, match="fractions or NaN"):
+    with pytest.raises(DataError, match="fractions"):
         ag.AttriGuard().fit(X, np.full(X.shape[0], 0.5))
     with pytest.raises(ParameterError, match="one a user"):
         small_guard.plan(X, budget=[1, 2])

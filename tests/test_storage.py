@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.numpy import save_file
 from sklearn.linear_model import LogisticRegression
 
@@ -19,7 +21,7 @@ from attriguard.noise.carlini_wagner import CarliniWagner
 from attriguard.noise.exact import Exact
 from attriguard.noise.fgsm import FGSM
 from attriguard.noise.jsma import JSMA
-from attriguard.storage import HEADER, guard_metadata, save_guard
+from attriguard.storage import HEADER, OLD_VERSION, read_state
 
 
 def same_plan(one, two):
@@ -64,7 +66,7 @@ def test_the_options_of_a_search_are_kept(tmp_path, small_guard, search):
     ("parameters", "message"),
     [
         ({"budget": -1}, "negative"),
-        ({"goal": "conceal"}, "learnt to mislead"),
+        ({"goal": "conceal"}, "learnt with goal='mislead'"),
         ({"search": "fgsm", "policy": "add_new"}, "no policies"),
     ],
 )
@@ -84,8 +86,59 @@ def test_a_guard_from_a_file_is_fitted_again_with_a_classifier_that_can_learn(tm
 
 
 def test_metadata_travels_with_the_guard(tmp_path, small_guard):
-    save_guard(small_guard, tmp_path / "a.guard", metadata={"attribute": "city"})
-    assert guard_metadata(tmp_path / "a.guard") == {"attribute": "city"}
+    small_guard.save(tmp_path / "a.guard", metadata={"attribute": "city"})
+    assert ag.load_guard(tmp_path / "a.guard").metadata_ == {"attribute": "city"}
+    assert small_guard.metadata_ == {}
+
+
+OLD_GUARDS = Path(__file__).parent / "fixtures" / "guards"
+EXPECTED = json.loads((OLD_GUARDS / "plans.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def old_users():
+    """The users that the old guards' plans were made for."""
+    return ag.load_dataset("twin", n_users=240, n_items=40, n_values=3).split(random_state=0)[1]
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_guards_written_before_goals_were_objects_still_load(name, old_users):
+    guard = ag.load_guard(OLD_GUARDS / f"{name}.guard")
+    plan = guard.plan(old_users.X)
+    assert guard.metadata_ == {"attribute": "city"}
+    assert plan.inferred[:8].tolist() == EXPECTED[name]["inferred"]
+    assert plan.cost.sum(axis=1)[:8] == pytest.approx(EXPECTED[name]["cost"], abs=1e-4)
+    assert plan.probabilities[:4] == pytest.approx(np.array(EXPECTED[name]["probabilities"]), abs=1e-5)
+
+
+def test_the_oldest_guards_say_neither_their_goal_nor_their_kind(tmp_path, old_users):
+    header, tensors = read_file(OLD_GUARDS / "mislead.guard")
+    assert header["format_version"] == OLD_VERSION
+    for name in ("learnt", "classifier_kind", "search_options"):
+        del header[name]
+    for name in ("goal", "members", "split"):
+        del header["parameters"][name]
+    save_file(tensors, tmp_path / "oldest.guard", {HEADER: json.dumps(header)})
+    guard, known = ag.load_guard(tmp_path / "oldest.guard"), ag.load_guard(OLD_GUARDS / "mislead.guard")
+    assert (guard.goal, guard.goal_) == ("mislead", "mislead")
+    assert same_plan(guard.plan(old_users.X), known.plan(old_users.X))
+    header["learnt"] = {"goal": "conceal", "split": 1.0, "members": 2}
+    save_file(tensors, tmp_path / "lost.guard", {HEADER: json.dumps(header)})
+    with pytest.raises(GuardFileError, match="damaged"):
+        ag.load_guard(tmp_path / "lost.guard")
+
+
+def test_old_guards_are_written_in_the_new_format(tmp_path, old_users):
+    old = ag.load_guard(OLD_GUARDS / "both.guard")
+    old.save(tmp_path / "new.guard")
+    assert read_file(tmp_path / "new.guard")[0]["format_version"] == 2
+    assert same_plan(old.plan(old_users.X), ag.load_guard(tmp_path / "new.guard").plan(old_users.X))
+    assert set(read_state(tmp_path / "new.guard").learnt.models) == {"classifier", "ensemble"}
+
+
+def read_file(path):
+    with safe_open(path, framework="numpy") as opened:
+        return json.loads(opened.metadata()[HEADER]), {k: opened.get_tensor(k) for k in opened.keys()}  # noqa: SIM118
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path):

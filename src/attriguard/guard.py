@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         with the same file goes on from there. ``progress``: a `Progress`, or a function that is called with what is
         going on and the share of the work that is done.
         """
-        X = check_features(self, X, reset=True)
+        fitted = copy(self)  # a fit that fails leaves this guard as it was
+        X = check_features(fitted, X, reset=True)
         ids = None if items is None else np.asarray(items)
         if ids is not None and ids.shape != (X.shape[1],):
             raise DataError(f"items must name the {X.shape[1]:,} columns of X, got {ids.size:,}")
@@ -154,7 +156,14 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         make_target(self.target, users.counts)
         names = _names_of(classes, values)
         learnt = self._goal.learn(settings, users, Progress.of(progress))
-        self.learnt_, self.classes_, self.values_, self.items_, self.metadata_ = learnt, classes, names, ids, {}
+        fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_, fitted.metadata_ = (
+            learnt,
+            classes,
+            names,
+            ids,
+            {},
+        )
+        self.__dict__ = fitted.__dict__
         return self
 
     @property

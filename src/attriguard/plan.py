@@ -52,7 +52,7 @@ class Plan:
     probabilities: NDArray[np.float64]
     users: NDArray[Any]
     finder: Finder | None = None  # None: the candidates serve every budget
-    _found: dict[bytes, Edits] = field(default_factory=dict)
+    _found: dict[bytes, Edits] = field(default_factory=dict)  # candidates by budget, shared by plans of one search
 
     @property
     def target(self) -> NDArray[np.float64] | None:
@@ -181,4 +181,5 @@ def make_plan(
         probabilities=mechanism.probabilities(edits, budgets),
         users=ids,
         finder=finder,
+        _found={budgets.tobytes(): edits},
     )
