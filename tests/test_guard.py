@@ -197,7 +197,7 @@ def test_a_fit_that_fails_leaves_the_guard_as_it_was(small_twin, small_guard):
         guard.set_params(goal="both", classifier="svm", members=1).fit(fewer, small_twin.y)
     after = guard.set_params(goal="mislead").plan(X)
     np.testing.assert_array_equal(after.probabilities, before.probabilities)
-    with pytest.raises(ParameterError, match="learnt to mislead"):
+    with pytest.raises(ParameterError, match="learnt with goal"):
         guard.set_params(goal="conceal").plan(X)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
+import pkgutil
+import subprocess
 import sys
 
 import pytest
 
-from attriguard.bench import conceal, million, phase2, startup
+from attriguard import bench
+from attriguard.bench import conceal, million, phase1, phase2, startup
 from attriguard.bench.measure import Figure
-from attriguard.errors import MissingExtraError
+from attriguard.data.named import datasets
+from attriguard.errors import MissingExtraError, ParameterError
 
 
 def test_a_figure_knows_whether_it_is_reached():
@@ -17,6 +23,46 @@ def test_a_figure_knows_whether_it_is_reached():
     assert not Figure("speed", 1000, "times", floor=2000).reached
     assert not Figure("memory", 7, "GB", ceiling=6).reached
     assert Figure("memory", 5, "GB", ceiling=6).record()["reached"]
+
+
+def test_the_table_of_parts_fits_the_files():
+    """Every file with a ``run`` is a part, and takes what the table says it takes."""
+    files = [module.name for module in pkgutil.iter_modules(bench.__path__)]
+    modules = {name: importlib.import_module(f"attriguard.bench.{name}") for name in files}
+    assert {name for name, module in modules.items() if hasattr(module, "run")} == set(bench.PARTS)
+    for name, part in bench.PARTS.items():
+        parameters = inspect.signature(modules[name].run).parameters
+        taken = {known for known in ("data", "dataset", "progress") if known in parameters}
+        assert taken == {*part.takes, "progress"}
+        assert part.name == name
+        assert part.summary.endswith(".")
+
+
+def test_parts_run_one_after_another_on_data_that_is_loaded_once(monkeypatch, small_twin):
+    calls, shown = [], []
+    for name in ("phase1", "million", "network"):
+
+        def run(name=name, progress=None, **given):
+            calls.append((name, given))
+            progress.tell("inside", 0.5)
+            return [Figure(name, 1.0, "times")]
+
+        monkeypatch.setattr(importlib.import_module(f"attriguard.bench.{name}"), "run", run)
+    loaded = []
+    monkeypatch.setattr(datasets, "load_dataset", lambda name: loaded.append(name) or small_twin)
+    figures = bench.run(["phase1", "million", "network"], dataset="a", progress=lambda *told: shown.append(told))
+    assert [figure.name for figure in figures] == ["phase1", "million", "network"]
+    assert loaded == ["a"]
+    assert calls[0] == ("phase1", {"data": small_twin})
+    assert calls[1] == ("million", {})
+    assert calls[2] == ("network", {"data": small_twin, "dataset": "a"})
+    assert ("network: inside", pytest.approx(5 / 6)) in shown
+    with pytest.raises(ParameterError, match="unknown part 'phase3'; known: startup"):
+        bench.run(["phase3"])
+
+
+def test_the_machine_is_described():
+    assert {"python", "threads", "numpy", "numba"} < set(bench.machine())
 
 
 def test_growth_and_memory_are_measured_in_a_process_of_its_own():
@@ -32,6 +78,24 @@ def test_startup_and_phase_two(small_twin):
     speed, gap = phase2.run(small_twin, users=3)
     assert speed.value > 1
     assert gap.reached
+
+
+def test_phase_one_is_held_against_the_other_package(small_twin, monkeypatch):
+    theirs = {"seconds_a_user": 1e6, "mean_l0": 1e3, "success": 0.5}
+    monkeypatch.setattr(phase1, "saliency_maps", lambda model, x, m: theirs)
+    figures = phase1.run(small_twin, users=5)
+    assert len(figures) == 6
+    assert all(figure.reached for figure in figures)
+    speed, noise, success = figures[:3]
+    assert speed.value == pytest.approx(1e6 / speed.details["seconds_a_user"])
+    assert noise.value == pytest.approx(speed.details["mean_l0_same_users"] / 1e3)
+    assert success.value == speed.details["success"]
+
+
+def test_looking_at_the_parts_loads_no_numbers():
+    program = "import sys, attriguard.bench as b; b.PARTS; print('numpy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_the_command_writes_json(cli_bench, tmp_path):

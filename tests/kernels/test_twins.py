@@ -57,14 +57,13 @@ VARIANTS = [
 
 def public_kernels():
     """Name → kernel: all compiled functions of the package that other modules may call."""
-    found = {}
-    for module in pkgutil.iter_modules(attriguard.kernels.__path__):
-        if not module.ispkg:
-            members = vars(importlib.import_module(f"attriguard.kernels.{module.name}"))
-            for name, value in members.items():
-                here = getattr(value, "__module__", "").endswith(f".{module.name}")
-                if isinstance(value, Dispatcher) and here and not name.startswith("_"):
-                    found[f"{module.name}.{name}"] = value
+    found, prefix = {}, f"{attriguard.kernels.__name__}."
+    for module in pkgutil.walk_packages(attriguard.kernels.__path__, prefix):
+        if module.name.startswith(reference.__name__):
+            continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, Dispatcher) and value.__module__ == module.name and not name.startswith("_"):
+                found[f"{module.name.removeprefix(prefix)}.{name}"] = value
     return found
 
 

@@ -217,13 +217,13 @@ def test_it_needs_no_more_noise_than_the_adversarial_robustness_toolbox(small_tw
     pytest.importorskip("art", reason="the Adversarial Robustness Toolbox is not installed")
     from sklearn.linear_model import LogisticRegression
 
-    from attriguard.bench.phase1 import _art
+    from attriguard.bench.art import saliency_maps
     from attriguard.classifiers.linear import as_linear
 
     train, test = small_twin.split()
     model = LogisticRegression(C=0.5, max_iter=1000).fit(train.X, train.y)
     X = test.X[:15]
-    theirs = _art(model, X.toarray(), small_twin.m)
+    theirs = saliency_maps(model, X.toarray(), small_twin.m)
     ours = JSMA().find(as_linear(model, m=small_twin.m), X, constraints(test.n_items))
     assert ours.success.all()
     assert ours.cost.mean() <= theirs["mean_l0"]

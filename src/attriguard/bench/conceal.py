@@ -1,4 +1,4 @@
-"""The goal "conceal": which rating to take away next, against predicting again with the same ensemble in torch."""
+"""The goal "conceal": finding the ratings to remove, against predicting again with the same ensemble in torch."""
 
 from __future__ import annotations
 
@@ -11,26 +11,38 @@ from attriguard.classifiers.ensemble import MEMBERS, Ensemble, fit_ensemble
 from attriguard.classifiers.torch_extra import load_torch
 from attriguard.data.public_data import PublicData
 from attriguard.kernels.threads import n_threads
+from attriguard.progress import Progress, ProgressLike
 
 TIMES_FASTER = 20.0
 REMOVALS = 8
 
 
-def run(data: PublicData, *, users: int = 400, torch_users: int = 6, members: int = MEMBERS) -> list[Figure]:
-    """Both with the same number of threads: all there are, or ``ATTRIGUARD_THREADS``."""
+def run(
+    data: PublicData,
+    *,
+    users: int = 400,
+    torch_users: int = 6,
+    members: int = MEMBERS,
+    progress: ProgressLike = None,
+) -> list[Figure]:
+    """Seconds a user of both; ours and torch use the same number of threads (`n_threads`)."""
     from attriguard._checks import check_rng
     from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
     from attriguard.noise.removals import find_changes
 
     load_torch()
+    learning, ours_part, torch_part = Progress.of(progress).parts(2, 1, 2)
+    learning.tell("learning the ensemble")
     train, test = data.split()
     known = train.take(train.disclosed)
     ensemble = fit_ensemble(known.X, known.y, members=members, chance=check_rng(0))
     rules, X = make_constraints(POLICIES["modify_exist"], data.n_items), test.X[:users]
+    ours_part.tell("searching")
     found = find_changes(ensemble, X, rules, REMOVALS)
     ours = best_of(lambda: find_changes(ensemble, X, rules, REMOVALS), 3) / X.shape[0]
     few = min(torch_users, X.shape[0])
+    torch_part.tell("predicting in torch")
     theirs, removed = _in_torch(ensemble, X[:few].toarray())
     alike = [set(removed[u]) == set(found.items[u, : found.lengths[u]].tolist()) for u in range(few)]
     details = {
@@ -49,14 +61,17 @@ def run(data: PublicData, *, users: int = 400, torch_users: int = 6, members: in
 
 
 def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[int]]]:
-    """In every step one batch: the user's row without each of its ratings. Seconds a user, and what was removed."""
+    """Remove ratings one by one; each step predicts a batch of the user's row without each of its ratings in turn.
+
+    Gives seconds a user, and the items removed from each row.
+    """
     import torch
 
     torch.set_num_threads(n_threads())
     layers = [tuple(torch.from_numpy(part) for part in w.parts.values()) for w in ensemble.members]
     prior = torch.from_numpy(ensemble.prior)
 
-    def told(x: torch.Tensor) -> torch.Tensor:
+    def leakage(x: torch.Tensor) -> torch.Tensor:
         mean = torch.zeros((x.shape[0], ensemble.m))
         for W1, b1, W2, b2 in layers:
             mean += torch.softmax(torch.addmm(b2, torch.relu(torch.addmm(b1, x, W1)), W2), dim=1)
@@ -65,7 +80,7 @@ def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[in
 
     removed: list[list[int]] = []
     with torch.no_grad():
-        told(torch.from_numpy(rows[:1]))
+        leakage(torch.from_numpy(rows[:1]))
         start = time.perf_counter()
         for row in rows:
             x, gone = torch.from_numpy(row.copy()), []
@@ -75,7 +90,7 @@ def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[in
                     break
                 trials = x.repeat(own.numel(), 1)
                 trials[torch.arange(own.numel()), own] = 0.0
-                j = int(own[told(trials).argmin()])
+                j = int(own[leakage(trials).argmin()])
                 x[j] = 0.0
                 gone.append(j)
             removed.append(gone)

@@ -6,11 +6,12 @@ import numpy as np
 
 from attriguard.bench.measure import Figure
 from attriguard.data.public_data import PublicData
+from attriguard.progress import Progress, ProgressLike
 
 TIME_LIMIT = 10.0  # seconds a (user, value)
 
 
-def run(data: PublicData, *, users: int = 4, seed: int = 0) -> list[Figure]:
+def run(data: PublicData, *, users: int = 4, seed: int = 0, progress: ProgressLike = None) -> list[Figure]:
     """Mean L0 of `panda` and `margin` as a share of the exact minimum's, on all values of a few random users."""
     from attriguard.guard import AttriGuard
     from attriguard.noise.exact import Exact
@@ -18,6 +19,7 @@ def run(data: PublicData, *, users: int = 4, seed: int = 0) -> list[Figure]:
     train, test = data.split()
     guard = AttriGuard(scale=data.scale).fit(train.X, train.y)
     X = test.X[np.sort(np.random.default_rng(seed).choice(test.n_users, users, replace=False))]
+    Progress.of(progress).tell("the smallest noise")
     exact = guard.set_params(search=Exact(TIME_LIMIT)).plan(X)
     proven = exact.edits.bound == exact.cost if exact.edits.bound is not None else np.zeros_like(exact.success)
     figures = []

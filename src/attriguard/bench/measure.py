@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """``value`` is held to be at least ``floor``, or at most ``ceiling``."""
+    """A measured value with its unit, and the ``floor`` or ``ceiling`` that it is held to, if any."""
 
     name: str
     value: float
@@ -21,14 +21,16 @@ class Figure:
 
     @property
     def reached(self) -> bool:
+        """Whether the value keeps to its floor and its ceiling."""
         return (self.floor is None or self.value >= self.floor) and (self.ceiling is None or self.value <= self.ceiling)
 
     def record(self) -> dict[str, Any]:
+        """All fields and ``reached``, ready for JSON."""
         return {**asdict(self), "reached": self.reached}
 
 
 def best_of(work: Callable[[], Any], repeats: int) -> float:
-    """The shortest of several runs, in seconds: what the work takes when nothing else disturbs it."""
+    """The shortest of several runs in seconds: the one that other programs disturbed least."""
     shortest = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A plan for a million users: how time and memory grow. Run in a process of its own, to read its peak memory."""
+"""A plan for a million users: how time and memory grow. A new process does it, so that its peak memory is known."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import subprocess
 import sys
 
 from attriguard.bench.measure import Figure
+from attriguard.progress import Progress, ProgressLike
 
 SMALL, LARGE = 100_000, 1_000_000
 GROWTH = 11.0
 MEMORY_GB = 6.0
 
 
-def run(*, small: int = SMALL, large: int = LARGE) -> list[Figure]:
+def run(*, small: int = SMALL, large: int = LARGE, progress: ProgressLike = None) -> list[Figure]:
+    """How many times longer ``large`` users take than ``small``, and the peak memory, both of a new process."""
+    Progress.of(progress).tell(f"a plan for {large:,} users")
     command = [sys.executable, "-m", "attriguard.bench.million", str(small), str(large)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return [
@@ -23,6 +26,7 @@ def run(*, small: int = SMALL, large: int = LARGE) -> list[Figure]:
 
 
 def measure(small: int, large: int) -> dict[str, float]:
+    """Plan for both numbers of users of the twin in this process; its peak memory so far is part of the result."""
     import resource
     import time
 

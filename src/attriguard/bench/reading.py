@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from attriguard.bench.measure import Figure, best_of
+from attriguard.progress import Progress, ProgressLike
 
 ROWS = 1_000_000
 SECONDS = 2.0
 
 
-def run() -> list[Figure]:
+def run(*, progress: ProgressLike = None) -> list[Figure]:
+    """Seconds for a Parquet file whose ids are whole numbers, and for one whose ids are text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -24,7 +26,7 @@ def run() -> list[Figure]:
     columns = {"user": pairs // 5_000, "item": pairs % 5_000, "rating": rng.integers(1, 6, ROWS)}
     figures = []
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("whole-number ids", "text ids"):
+        for kind, _ in Progress.of(progress).each(("whole-number ids", "text ids"), str):
             table = pa.table(columns)
             if kind == "text ids":
                 table = pa.table(

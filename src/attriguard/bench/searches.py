@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
+from attriguard.progress import Progress, ProgressLike
 
 # The paper's success rates on LR-D, which each search is held to; margin is not among the paper's searches.
 SUCCESS = {"fgsm": 1.0, "jsma": 1.0, "cw": 0.75, "panda": 1.0, "margin": 1.0}
@@ -20,32 +22,37 @@ SUCCESS = {"fgsm": 1.0, "jsma": 1.0, "cw": 0.75, "panda": 1.0, "margin": 1.0}
 BLOCK = 50
 
 
-def run(
-    data: PublicData,
-    *,
-    users: int = 200,
-    cw_users: int = 20,
-    art_users: int = 40,
-    hidden: int = 2000,
-    epochs: int = 20,
-    network_users: int = 20,
-    network_cw_users: int = 4,
-) -> list[Figure]:
-    """On LR-D and on a network, over samples of the test users; CW over smaller ones, JSMA also against ART's.
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How many test users each search works on, and the network's size; 0 users leave a comparison out."""
 
-    0 ``art_users`` or ``network_users`` leave that part out.
-    """
+    users: int = 200  # on LR-D
+    cw_users: int = 20  # the same for CW, which takes long
+    art_users: int = 40  # against ART's JSMA
+    hidden: int = 2000
+    epochs: int = 20
+    network_users: int = 20
+    network_cw_users: int = 4
+
+
+def run(data: PublicData, *, sizes: Sizes | None = None, progress: ProgressLike = None) -> list[Figure]:
+    """The table on LR-D and on a network, and JSMA against ART's on a logistic regression."""
     from attriguard.classifiers.linear import fit_linear
     from attriguard.classifiers.network import NetworkClassifier
 
+    sizes = sizes or Sizes()
+    linear, on_network, art = Progress.of(progress).parts(2, 5, 2)
     train, test = data.split()
-    figures = table(data, fit_linear("lr-ova", train.X, train.y), "LR-D", sample(test, users), cw_users)
-    if network_users:
-        network = NetworkClassifier(hidden=hidden, epochs=epochs, random_state=0).fit(train.X, train.y)
-        name = f"network of {hidden:,} units"
-        figures += table(data, network, name, sample(test, network_users), network_cw_users)
-    if art_users:
-        figures.append(against_art(data, sample(test, art_users)))
+    classifier = fit_linear("lr-ova", train.X, train.y)
+    figures = table(data, classifier, "LR-D", sample(test, sizes.users), sizes.cw_users, linear)
+    if sizes.network_users:
+        on_network.tell("training the network")
+        network = NetworkClassifier(hidden=sizes.hidden, epochs=sizes.epochs, random_state=0).fit(train.X, train.y)
+        name, X = f"network of {sizes.hidden:,} units", sample(test, sizes.network_users)
+        figures += table(data, network, name, X, sizes.network_cw_users, on_network)
+    if sizes.art_users:
+        art.tell("jsma against ART's")
+        figures.append(against_art(data, sample(test, sizes.art_users)))
     return figures
 
 
@@ -54,19 +61,22 @@ def sample(test: PublicData, users: int) -> csr_array:
     return test.X[np.linspace(0, test.n_users - 1, min(users, test.n_users)).astype(np.int64)]
 
 
-def rules_of(data: PublicData) -> Constraints:
+def constraints_of(data: PublicData) -> Constraints:
+    """Modify_Add on the rating scale of the data, as in the paper."""
     from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
 
     return make_constraints(POLICIES["modify_add"], data.n_items, levels=data.scale.levels if data.scale else 0)
 
 
-def table(data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: int) -> list[Figure]:
-    """Three figures a search, and how PANDA compares."""
+def table(
+    data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: int, progress: ProgressLike = None
+) -> list[Figure]:
+    """Success, noise and time of every search on one classifier, and PANDA's noise and time as shares of others'."""
     from attriguard.noise.registry import get_search
 
-    rules, found = rules_of(data), {}
-    for search in SUCCESS:
+    rules, found = constraints_of(data), {}
+    for search, _ in Progress.of(progress).each(SUCCESS, lambda search: f"{name}, {search}"):
         rows = X[np.linspace(0, X.shape[0] - 1, cw_users).astype(np.int64)] if search == "cw" else X
         found[search] = measure(get_search(search), classifier, rows, rules)
     panda = found["panda"]
@@ -88,8 +98,8 @@ def table(data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: 
 
 
 def measure(search: NoiseSearch, classifier: Any, X: csr_array, rules: Constraints) -> dict[str, float]:
-    """Success, mean L0 of what was reached, and seconds a user, with nothing kept but the sums."""
-    search.find(classifier, X[:1], rules)  # what is compiled or sorted once a model is not counted
+    """Success, mean L0 of the noise that reached its value, and seconds a user; only the sums are kept in memory."""
+    search.find(classifier, X[:1], rules)  # compiles and sorts what is done once a model, and is not timed
     reached, pairs, noise, seconds = 0, 0, 0.0, 0.0
     for start in range(0, X.shape[0], BLOCK):
         begin = time.perf_counter()
@@ -106,17 +116,17 @@ def measure(search: NoiseSearch, classifier: Any, X: csr_array, rules: Constrain
 
 
 def against_art(data: PublicData, X: csr_array) -> Figure:
-    """JSMA and ART's SaliencyMapMethod, which has no conditions, on the same logistic regression and users."""
+    """The noise of JSMA as a share of that of ART's SaliencyMapMethod, on the same logistic regression and users."""
     from sklearn.linear_model import LogisticRegression
 
-    from attriguard.bench.phase1 import _art
+    from attriguard.bench.art import saliency_maps
     from attriguard.classifiers.linear import INVERSE_REGULARISATION, MAX_ITERATIONS, as_linear
     from attriguard.noise.jsma import JSMA
 
     train, _ = data.split()
     model = LogisticRegression(C=INVERSE_REGULARISATION, max_iter=MAX_ITERATIONS).fit(train.X, train.y)
-    theirs, classifier = _art(model, X.toarray(), data.m), as_linear(model, m=data.m)
-    rules = rules_of(data)
+    theirs, classifier = saliency_maps(model, X.toarray(), data.m), as_linear(model, m=data.m)
+    rules = constraints_of(data)
     ours, pairs = (measure(search, classifier, X, rules) for search in (JSMA(), JSMA(pairs=True)))
     details = {"art": theirs, "single": ours, "pairs": pairs}
     share = ours["mean_l0"] / theirs["mean_l0"]

@@ -25,7 +25,7 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 def adam_step(
     gradient: Any, rate: float, decay: float, steps: int, weights: Any, first: Any, second: Any, start: int, stop: int
 ) -> None:
-    """Entries `start` to `stop`, in place, for step number `steps`; `decay` is added to the gradient, times weights."""
+    """Step number `steps` (from 1) on entries `start` to `stop`; adds `decay` · weights to the gradient."""
     fast, slow = np.float32(1.0 - BETA1), np.float32(1.0 - BETA2)
     pace = np.float32(rate / (1.0 - BETA1**steps))
     root = np.float32((1.0 - BETA2**steps) ** -0.5)

@@ -55,7 +55,7 @@ def batch_forward(
     indptr: Any, indices: Any, data: Any, W: Any, b: Any, dice: Any, limit: float, scale: float,
     active: Any, start: int, stop: int,
 ) -> None:  # fmt: skip
-    """What units `start` to `stop` give on a batch: relu(x W + b), times `scale`; 0 where the dice reach `limit`."""
+    """The outputs of units `start` to `stop` on a batch: relu(x W + b) · `scale`, or 0 where the dice reach `limit`."""
     factor, zero, most = np.float32(scale), np.float32(0.0), np.uint16(limit)
     for low in range(start, stop, TILE):
         high = min(low + TILE, stop)
@@ -84,7 +84,7 @@ def batch_update(
 ) -> None:  # fmt: skip
     """One step of SGD, in place, on all weights of units `start` to `stop`; `error` is ∂loss/∂output (users × m).
 
-    Where a unit is off or left out, `active` is 0 and nothing flows back.
+    `active` is 0 where a unit is off or left out by the dice, and no gradient flows back through it.
     """
     step, factor, zero = np.float32(rate), np.float32(scale), np.float32(0.0)
     n, m = error.shape

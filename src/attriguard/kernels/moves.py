@@ -33,10 +33,10 @@ def best_moves(
     now: Any, way: Any, chosen: Any, change: Any,
     first: int, last: int,
 ) -> None:  # fmt: skip
-    """For pairs `first` to `last` of the list: move the entry with the largest gain, note it and its change.
+    """In each of the pairs `first` to `last` of the list, move the entry with the largest gain.
 
-    `chosen` is -1 where no entry gains anything (Add_New on C_i goes on without a gain, as printed). `way` remembers
-    which way an entry has moved: it goes on that way only.
+    `chosen` and `change` get the item and its change; `chosen` is -1 where no entry gains anything (Add_New on C_i goes
+    on without a gain, as printed in the paper). `way` holds which way an entry has moved: it may only go on that way.
     """
     for at in range(first, last):
         p, u = pairs[at], users[pairs[at]]

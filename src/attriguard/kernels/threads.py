@@ -1,7 +1,7 @@
 """Run a kernel over ranges of users on all cores.
 
-The kernels release the interpreter's lock, so plain threads do; users are independent of each other, so the result is
-the same for any number of threads.
+The kernels release the interpreter's lock, so plain threads run in parallel. Users are independent of each other, so
+the result is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from attriguard._checks import check_count
 
 Result = TypeVar("Result")
 
-# Users in one call of a kernel: enough to forget the call's cost, few enough to keep buffers small.
+# Users in one call of a kernel: enough for the call itself to cost little, few enough to keep buffers small.
 CHUNK = 16_384
-# Chunks a thread, at least, so that no thread is left waiting for the slowest.
+# The least number of chunks per thread, so that no thread waits long for the slowest.
 CHUNKS_A_THREAD = 4
 
 
 def n_threads() -> int:
-    """The cores this process may use; ``ATTRIGUARD_THREADS`` overrides."""
+    """The number of cores that this process may use, or what ``ATTRIGUARD_THREADS`` says."""
     asked = os.environ.get("ATTRIGUARD_THREADS")
     if asked:
         return check_count(asked, name="ATTRIGUARD_THREADS")
@@ -30,7 +30,7 @@ def n_threads() -> int:
 
 
 def over_users(n_users: int, work: Callable[[int, int], Result], *, smallest: int = 64) -> Iterator[Result]:
-    """``work(start, stop)`` for consecutive ranges that cover all users, results in order."""
+    """Call ``work(start, stop)`` for consecutive ranges that cover all users; the results come in order."""
     threads = n_threads()
     size = max(smallest, min(CHUNK, -(-n_users // (threads * CHUNKS_A_THREAD))))
     ranges = [(start, min(start + size, n_users)) for start in range(0, n_users, size)]

@@ -8,12 +8,12 @@ from numba.core import types as nb
 
 
 def const(dtype: Any, ndim: int) -> Any:
-    """An input array: a kernel only reads it, so read-only ones are welcome."""
+    """The type of an input array; since the kernel only reads it, a read-only array is accepted too."""
     return nb.Array(dtype, ndim, "C", readonly=True)
 
 
 def out(dtype: Any, ndim: int) -> Any:
-    """An array that the caller owns and the kernel fills."""
+    """The type of an array that the caller owns and the kernel fills."""
     return nb.Array(dtype, ndim, "C")
 
 

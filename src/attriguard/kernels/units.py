@@ -1,7 +1,7 @@
-"""Phase I on a network with one hidden layer: what one changed entry does to it, compiled.
+"""Phase I on a network with one hidden layer: the effect of one changed entry, compiled.
 
-Pre-activations change by one row of the first layer; the gradient changes by the units that switched on or off, whole
-rows of the first layer in its other order.
+The pre-activations change by one row of the first layer (items × units). The gradient changes by the units that
+switched on or off, each a row of the transposed layer (units × items).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NUMBERS = (nb.float32, nb.float64)
 def change_entries(
     pairs: Any, items: Any, change: Any, W1: Any, W2: Any, b2: Any, pre: Any, scores: Any, first: int, last: int
 ) -> None:
-    """For pairs `first` to `last` of the list: one entry changes; pre-activations and decision functions follow."""
+    """Change one entry in each of the pairs `first` to `last` of the list; update pre-activations and scores."""
     hidden, m = W2.shape
     for at in range(first, last):
         for v in range(m):
@@ -62,7 +62,7 @@ def change_entries(
     nogil=True,
 )
 def count_switched(pairs: Any, pre: Any, mask: Any, ends: Any) -> None:
-    """ends[h + 1]: in how many pairs unit h is not as the mask has it."""
+    """Count in ends[h + 1] the pairs in which unit h is on but the mask says off, or the reverse."""
     ends[:] = 0
     for at in range(pairs.shape[0]):
         row, was = pre[pairs[at]], mask[pairs[at]]
@@ -82,10 +82,10 @@ def count_switched(pairs: Any, pre: Any, mask: Any, ends: Any) -> None:
     nogil=True,
 )  # fmt: skip
 def list_switched(pairs: Any, mix: Any, pre: Any, W2: Any, mask: Any, at_unit: Any, where: Any, weight: Any) -> None:
-    """Unit by unit the pairs where it switched, with the weight it enters the gradient with; the mask follows.
+    """List, unit by unit, the pairs in which the unit has switched and its weight in the gradient; update the mask.
 
-    `mix` says how much each output counts in a pair's objective. `at_unit` comes in with where each unit's list starts
-    and goes out with where it ends.
+    `mix` says how much each output counts in a pair's objective. The weight is negative where the unit went off.
+    `at_unit` holds where each unit's list starts, and after the call where it ends.
     """
     m = mix.shape[1]
     for at in range(pairs.shape[0]):
