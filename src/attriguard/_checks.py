@@ -152,8 +152,8 @@ def check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.i
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all() or (labels != np.rint(labels)).any():
             raise DataError(
-                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions (a continuous "
-                "target) or NaN"
+                "y must hold value codes (whole numbers, -1 for undisclosed) or names, got fractions or NaN "
+                "(a continuous target)"
             )
         labels = labels.astype(np.int64)
     disclosed = labels != (str(UNDISCLOSED) if labels.dtype.kind == "U" else UNDISCLOSED)

@@ -1,4 +1,4 @@
-"""What attackers share who know the guard: they get the fitted guard as an option, and copies of them keep it."""
+"""Estimators that know the guard: they take the fitted guard as an option, and copies of them keep it."""
 
 from __future__ import annotations
 

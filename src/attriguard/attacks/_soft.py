@@ -19,7 +19,7 @@ from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
 from attriguard.progress import Progress
 
-# Sides of the dice that decide which units are left out.
+# Dropout compares a random whole number below this one with its rate times this one.
 DICE = 2**16 - 1
 
 Rows = Any  # a csr_array, or a dense float32 array

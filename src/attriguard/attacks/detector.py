@@ -1,4 +1,4 @@
-"""Is a row protected? A classifier on what a release looks like, and routing by it."""
+"""Detection of protected rows by their statistics, and an attack that first detects, then infers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ STATISTICS = (
 class Detector(KnowsGuard):
     """Tells protected rows from untouched ones, by statistics of the row.
 
-    They are: how many ratings, how high, of how rare items; how clearly the guard's classifier infers a value (a guard
-    stops as soon as a value leads); and the local intrinsic dimensionality among untouched rows.
+    The statistics are: how many ratings the row has, how high they are and how rare their items; how clearly the
+    guard's classifier infers a value (a guard stops as soon as a value leads); and the local intrinsic dimensionality
+    among untouched rows.
     ``fit`` takes the attacker's own users, untouched; it protects them with the guard.
 
     Parameters

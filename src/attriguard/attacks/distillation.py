@@ -40,7 +40,7 @@ class Distillation(NetworkAttack):
         t = float(self.temperature)
         truth = one_hot(codes, self.classes_.size)
         first, second = self._progress.parts(1, 1)
-        # Outputs must grow t times as large.
+        # At temperature t the outputs must grow t times as large, so the learning rate is t times as high.
         teacher = train_soft(self._new_network(pace=t), X, truth, temperature=t, progress=first.named("teacher"))
         soft = softmax(teacher.decision_function(X) / t).astype(np.float32)
         del teacher  # two networks of the paper's size need not be in memory at once

@@ -1,4 +1,4 @@
-"""An attacker who turns the guard round: from which data, of a user of which value, would it have made this release?"""
+"""An attacker who inverts the guard: he weighs the originals from which it could have made a release."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MechanismInversion(KnowsGuard, Attack):
 
     P(s | x) is the ``base`` attack, learnt from untouched users. P(x_k) weighs only the suspects, which are taken to
     be independent given the value, with the popularity they have among its users. M* and the bracket come from the
-    guard itself, run on every candidate. What the guard took away is lost, and not looked for.
+    guard itself, run on every candidate. Ratings that the guard removed are not looked for.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class MechanismInversion(KnowsGuard, Attack):
         suspects = self._suspects(Z, inferred)
         away = _subsets(suspects.shape[1], self.most)
         keys = np.where(suspects < 0, 0, suspects)
-        # A candidate that takes away a suspect that is not there repeats another one.
+        # A user may have fewer suspects than columns; a candidate without a missing suspect repeats another candidate.
         real = ~(away[None] & (suspects < 0)[:, None, :]).any(axis=2)
         row, which = np.nonzero(real)
         taken = away[which]
@@ -124,7 +124,7 @@ class MechanismInversion(KnowsGuard, Attack):
         result = np.zeros((Z.shape[0], self.classes_.size))
         np.add.at(result, row, share[:, None] * sure)
         lost = result.sum(axis=1) <= 0
-        result[lost] = sure[which == 0][lost]  # nothing taken away
+        result[lost] = sure[which == 0][lost]  # no candidate explains the release: take it as it is
         return result
 
     def _suspects(self, Z: csr_array, inferred: NDArray[np.int64]) -> NDArray[np.int64]:

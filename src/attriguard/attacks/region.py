@@ -12,17 +12,19 @@ from attriguard._checks import check_matrix, check_number, check_rng
 from attriguard.attacks._network import NetworkAttack
 from attriguard.classifiers.network import ATTACKER_UNITS, Weights
 
-# Hidden units worked on at a time; times points and users, so many entries.
+# Hidden units in one piece of work, and how many entries (users × points × units) a piece may have.
 UNITS = 2048
 TILE_ENTRIES = 2**20
-# Users times hidden units whose pre-activations are held.
+# How many pre-activations (users × hidden units) are in memory at a time.
 PRE_ACTIVATIONS = 2**22
-# Points whose offsets, one an item, are drawn at a time.
+# Points whose offsets (one per item) are drawn at a time.
 OFFSETS_A_TIME = 20
 
 
 class RegionBased(NetworkAttack):
-    """The points fill the hypercube of ``radius`` around the data, all items at once; they are not clipped.
+    """NN-A infers a value for each of ``n_points`` points around a user's data, and the points vote.
+
+    The points are uniform in the hypercube of ``radius`` around the data, over all items; they are not clipped.
 
     All users share the offsets. The first layer is linear, so an offset moves everyone's pre-activations by the same
     vector, and this is computed once, for the radius 1.

@@ -10,7 +10,7 @@ from attriguard.defenses.lists import Lists
 
 
 class ChiSquare(Lists):
-    """Adds the items whose being rated depends most on the user's value, and is rarer among those who have it."""
+    """Adds the items that users of the same value rate less often than others do, the largest chi-square first."""
 
     name = "ChiSquare"
     summary = "adds items that chi-square scores hold for other values"

@@ -15,7 +15,7 @@ BYTES_A_COEFFICIENT = 12
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramSize:
-    """Of the linear program for a domain of so many points and an attribute of so many values."""
+    """The size of the linear program for a domain with so many points and an attribute with so many values."""
 
     points: int
     values: int
@@ -43,7 +43,7 @@ class ProgramSize:
 
 
 def about(number: int) -> str:
-    """12,345 as it is; 6**200 as "about 4e155"."""
+    """A number for reading: 12,345 as it is, 6**200 as "about 4e155"."""
     if number < 10**7:
         return f"{number:,}"
     exponent = floor(log10(number))  # exact enough for integers of any length, which floats are not

@@ -1,4 +1,4 @@
-"""What BlurMe and ChiSquare share: a list of items for every value, and the top k that a user has not rated."""
+"""The base of BlurMe and ChiSquare: a list of items for every value, of which a user gets the top k unrated ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Lists(Counted):
     ) -> csr_array:
         if truth is None or not strength:
             return X
-        # As everyone's items stand in everyone's list: the cells that are free there come in the list's order.
+        # Cells are numbered by the places of items in the user's list, so that free cells come in the list's order.
         n_items = X.shape[1]
         taken = users_of(X) * n_items + self._place[np.repeat(truth, ratings_of(X)), X.indices]
         count = np.minimum(int(strength), n_items - ratings_of(X))

@@ -1,4 +1,4 @@
-"""The convex program of Calmon and Fawaz (2012): the map that tells least about S, within a distortion bound.
+"""The convex program of Calmon and Fawaz (2012): the map with the least information about S in a distortion bound.
 
 Given P(s, u) and d(u, û), choose P(û | u) with least mutual information I(S; Û) under E[d(U, Û)] ≤ Δ. The objective is
 smooth relative to the entropy, so mirror descent fits: a step multiplies P(û | u) by exp(-η g - λ d), where g(u, û) =
@@ -29,29 +29,34 @@ FLOOR = -60.0
 
 @dataclass(frozen=True)
 class Mapping:
-    """P(û | u), what it tells about S (nats), at most how far that is from the least, and E[d]."""
+    """A random map of symbols to symbols."""
 
-    probabilities: Array
-    information: float
-    gap: float
-    distortion: float
+    probabilities: Array  # P(û | u)
+    information: float  # I(S; Û) in nats
+    gap: float  # how far the information is from the optimum, at most
+    distortion: float  # E[d(U, Û)]
 
 
 def least_information(joint: Array, distortion: Array, bound: float) -> Mapping:
-    """``joint``: P(s, u), values × symbols, no symbol without mass. ``distortion``: d(u, û), a (pseudo-)metric."""
+    """The map with the least I(S; Û) whose expected distortion is at most ``bound``.
+
+    ``joint``: P(s, u), values × symbols, no symbol without mass. ``distortion``: d(u, û), a (pseudo-)metric.
+    """
     problem = _Problem(joint, distortion, bound)
     alone = problem.mass @ distortion
-    if alone.min() <= bound:  # one symbol for everybody tells nothing
+    if alone.min() <= bound:  # one symbol for everybody carries no information
         Q = np.zeros_like(distortion)
         Q[:, alone.argmin()] = 1.0
         return problem.result(Q, 0.0)
-    if bound <= 0:  # symbols at no distance from each other may be mixed, and mixing never tells more
+    if bound <= 0:  # symbols at no distance from each other may be mixed, and mixing never adds information
         Q = (distortion == 0).astype(np.float64)
         return problem.result(Q / Q.sum(axis=1, keepdims=True), 0.0)
     return problem.descend()
 
 
 class _Problem:
+    """One program: its data, and the steps of the descent."""
+
     def __init__(self, joint: Array, distortion: Array, bound: float) -> None:
         self.joint, self.d, self.bound = joint, distortion, bound
         self.prior = joint.sum(axis=1)
@@ -59,6 +64,7 @@ class _Problem:
         self.given = (joint / self.mass).T  # P(s | u)
 
     def result(self, Q: Array, gap: float) -> Mapping:
+        """The map Q with its figures."""
         return Mapping(Q, max(self.information(Q)[0], 0.0), gap, self.cost(Q))
 
     def information(self, Q: Array) -> tuple[float, Array]:
@@ -69,9 +75,11 @@ class _Problem:
         return float((V * logs).sum()), self.given @ logs
 
     def cost(self, Q: Array) -> float:
+        """E[d(U, Û)] under the map Q."""
         return float(np.einsum("u,uv,uv->", self.mass, Q, self.d))
 
     def descend(self) -> Mapping:
+        """Mirror descent in rounds, until the certified gap or the gain of a round is small."""
         Q, price = self.within_bound(np.zeros_like(self.d), 1.0)
         value, g = self.information(Q)
         step, bottom = 1.0, 0.0
@@ -119,6 +127,7 @@ class _Problem:
         return self.rows(logs, high), high
 
     def rows(self, logs: Array, lam: float) -> Array:
+        """Rows proportional to exp(logs - λ d), each with sum 1."""
         Q = logs - lam * self.d
         Q -= Q.max(axis=1, keepdims=True)
         np.exp(np.maximum(Q, FLOOR, out=Q), out=Q)
@@ -126,9 +135,10 @@ class _Problem:
         return Q
 
     def least(self, g: Array, price: float) -> float:
-        """No map within the bound tells less: convexity puts the tangent below the objective, duality this below that.
+        """A lower bound on the information of every map within the distortion bound.
 
-        Every price gives a lower bound; the best one lies near the multiplier of the step.
+        The tangent lies below the convex objective, and every price gives a dual bound below the tangent. The best
+        price lies near the multiplier of the step.
         """
         tried = price * np.linspace(0.9, 1.1, 21)
         return max(float(self.mass @ (g + lam * self.d).min(axis=1)) - lam * self.bound for lam in tried)

@@ -21,11 +21,21 @@ BLOCK = 8192
 
 
 class QPM(Defense):
-    """k-means, then the map of clusters to clusters that tells least; the centroid drawn is released.
+    """Releases the centroid of a cluster that is drawn at random, given the user's own cluster.
 
+    The clusters come from k-means; the draw is the map of clusters to clusters with the least mutual information.
     Centroids are rounded to the rating grid. The distortion between two clusters is the number of entries in which
-    their rounded centroids differ. That is a metric, so the expected L0 noise of a user is at most what quantization
-    alone costs, plus Δ.
+    their rounded centroids differ. That is a metric, so the expected L0 noise of a user is at most the noise of
+    quantization alone, plus Δ.
+
+    Parameters
+    ----------
+    scale
+        The rating scale; it is needed.
+    clusters
+        How many clusters k-means makes; at most the number of training users.
+    random_state
+        Seeds k-means, and the draws of ``transform``.
     """
 
     name = "QPM"
@@ -110,7 +120,7 @@ def l0_distances(rows: csr_array) -> NDArray[np.float64]:
     distances = np.empty((rows.shape[0], rows.shape[0]))
     for one in range(rows.shape[0]):
         entries = rows[[one]].toarray()[0][rows.indices]
-        # An item that both have rated counts in both; once too often, and once more where they agree.
+        # `rated[one] + rated` counts an item that both have rated twice: once too often, twice where they agree.
         twice = np.bincount(users, weights=(entries > 0) + (entries == rows.data).astype(float), minlength=rated.size)
         distances[one] = rated[one] + rated - twice
     return distances
