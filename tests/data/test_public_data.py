@@ -44,6 +44,24 @@ def test_it_is_a_canonical_frozen_value() -> None:
     )
 
 
+def test_the_html_is_a_table_of_facts_about_no_single_user() -> None:
+    values = ("A & B", *(f"v{k}" for k in range(40)))
+    users = np.array([f"secret{u}" for u in range(20)], dtype=object)
+    data = make(values=values, users=users, attribute="<city>", test_mask=np.arange(20) > 15)
+    html = data._repr_html_()
+    for fact in (">20<", ">5<", "1 to 5 in steps of 1", "&lt;city&gt;", "41: A &amp; B, v0", "and 35 more", ">13<"):
+        assert fact in html
+    assert "16 training users, 4 test users" in html
+    assert "secret" not in html
+    assert html.count("<tr>") == 8
+    assert "split" not in make()._repr_html_()
+    likes = make(X=csr_array(np.eye(20, 5)), scale=ag.RatingScale.likes(), y=np.full(20, -1), values=(), attribute="")
+    assert likes._repr_html_().count("<tr>") == 5
+    assert "likes" in likes._repr_html_()
+    assert len(repr(data).splitlines()) <= 10
+    assert "secret" not in repr(data)
+
+
 def test_the_callers_arrays_stay_writeable() -> None:
     users = np.arange(20)
     X = csr_array(np.eye(20, 5, dtype=np.float32))

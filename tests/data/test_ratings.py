@@ -55,7 +55,11 @@ def test_a_joint_attribute_and_undisclosed_users(put) -> None:
     assert data.y.tolist() == [0, 1, -1]
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def reader(columns: dict[str, list[object]]) -> pa.RecordBatchReader:
+    return pa.table(columns).to_reader(max_chunksize=2)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch, reader])
 @pytest.mark.parametrize("ids", [[30, 4, 4], ["30", "4", "4"]])
 def test_frames_and_files_give_the_same_data(put, frame, ids) -> None:
     data = ag.read_ratings(frame({"user": ids, "item": [1, 1, 2], "stars": [1, 5, 3]}), scale=(1, 5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -42,11 +42,34 @@ def complete_users(
     DataError
         If a user comes back after rows of other users, or if there is no such column.
     """
-    seen = _SeenUsers()
     held: pa.Table | None = None
-    # The last user who is held, and the row of ``held`` at which that user begins.
-    last_user, cut = None, 0
-    row = 0
+    cut = 0  # the row of ``held`` at which its last user begins
+    for part in _parts(batches, user_column, trim):
+        if held is not None and not part.goes_on:
+            yield held
+            held = None
+        elif held is not None and cut:
+            yield held.slice(0, cut)
+            held = held.slice(cut)
+        before = 0 if held is None else held.num_rows
+        held = part.table if held is None else pa.concat_tables([held, part.table])
+        cut = 0 if part.goes_on and part.last_start == 0 else before + part.last_start
+    if held is not None:
+        yield held
+
+
+class _Part(NamedTuple):
+    """A batch; whether its first user is the last one of the batch before; the row at which its last user begins."""
+
+    table: pa.Table
+    goes_on: bool
+    last_start: int
+
+
+def _parts(batches: Iterable[pa.RecordBatch | pa.Table], user_column: str | int, trim: bool) -> Iterator[_Part]:
+    """The batches that have rows; a user who comes back is refused."""
+    seen = _SeenUsers()
+    last_user, row = None, 0
     for batch in batches:
         table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         if table.num_rows == 0:
@@ -54,31 +77,17 @@ def complete_users(
         ids = _ids(table, user_column, trim)
         starts = _starts(ids)
         users = ids.take(pa.array(starts)).to_pylist()
-        goes_on = held is not None and users[0] == last_user
-        _refuse_returned(seen.add(users[goes_on:]), users[goes_on:], row + starts[goes_on:])
-        before = 0
-        if held is not None and not goes_on:
-            yield held
-            held = None
-        elif held is not None and cut:
-            yield held.slice(0, cut)
-            held = held.slice(cut)
-        if held is not None:
-            before = held.num_rows
-            table = pa.concat_tables([held, table])
-        held, last_user = table, users[-1]
-        cut = 0 if goes_on and len(users) == 1 else before + int(starts[-1])
-        row += len(ids)
-    if held is not None:
-        yield held
-
-
-def _refuse_returned(place: int | None, users: list[Any], rows: NDArray[np.int64]) -> None:
-    if place is not None:
-        raise DataError(
-            f"user {users[place]!r} comes back in row {rows[place] + 1:,} after rows of other users; "
-            f"group the rows by user first, for example by sorting them by the user column"
-        )
+        goes_on = row > 0 and users[0] == last_user
+        returned = seen.add(users[goes_on:])
+        if returned is not None:
+            returned += goes_on
+            raise DataError(
+                f"user {users[returned]!r} comes back in row {row + starts[returned] + 1:,} after rows of other users; "
+                f"group the rows by user first, for example by sorting them by the user column"
+            )
+        yield _Part(table, goes_on, int(starts[-1]))
+        last_user = users[-1]
+        row += table.num_rows
 
 
 def _ids(table: pa.Table, user_column: str | int, trim: bool) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from attriguard.data.tables.source import SourceTable
 
+# Names of values that a table of facts lists; an attribute may have hundreds.
+SHOWN_VALUES = 6
+
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view: the caller's own array stays as it was."""
@@ -29,10 +33,29 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PublicData:
-    """Everyone's public data and what is known of the private attribute; a frozen value.
+    """The public data of users, and what is known of their private attribute; a frozen value.
 
-    ``X`` is a float32 ``csr_array`` (users × items) with entries in [0, 1], sorted indices, no stored zeros and
-    no duplicates. ``y`` holds codes into ``values``, -1 for a user who does not disclose.
+    Parameters
+    ----------
+    X
+        Users × items, as a float32 ``csr_array`` with entries in [0, 1]: 0 is "not rated". Its indices are sorted, and
+        it stores no zeros and no duplicates.
+    users, items
+        The ids of the rows and of the columns of ``X``.
+    scale
+        The scale that the ratings have outside of [0, 1].
+    attribute
+        The name of the private attribute; empty if there is none.
+    y
+        For each user a code into ``values``, -1 for a user who does not disclose the attribute.
+    values
+        The names of the attribute's values.
+    item_names
+        Names of the items for people to read, if there are any.
+    test_mask
+        Which users are test users, for a data set that comes with a split.
+    source
+        The table that the data came in, into which a release is written back.
     """
 
     X: csr_array
@@ -80,12 +103,40 @@ class PublicData:
             f"({self.scale}), attribute {self.attribute!r} with {self.m} values)"
         )
 
+    def _repr_html_(self) -> str:
+        """A small table of facts for notebooks; it says nothing about any single user."""
+        rows = "".join(
+            f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(fact)}</td></tr>'
+            for name, fact in self._facts().items()
+        )
+        return f"<table><caption>PublicData</caption><tbody>{rows}</tbody></table>"
+
+    def _facts(self) -> dict[str, str]:
+        shown = ", ".join(self.values[:SHOWN_VALUES])
+        more = self.m - SHOWN_VALUES
+        facts = {
+            "users": f"{self.n_users:,}",
+            "items": f"{self.n_items:,}",
+            "ratings": f"{self.X.nnz:,}",
+            "scale": "likes" if self.scale.is_likes else str(self.scale),
+            "attribute": self.attribute or "none",
+        }
+        if self.m:
+            facts["values"] = f"{self.m:,}: {shown}" + (f" and {more:,} more" if more > 0 else "")
+            facts["users who disclose it"] = f"{np.count_nonzero(self.disclosed):,}"
+        if self.test_mask is not None:
+            n_test = int(np.count_nonzero(self.test_mask))
+            facts["split"] = f"{self.n_users - n_test:,} training users, {n_test:,} test users"
+        return facts
+
     @property
     def n_users(self) -> int:
+        """The number of users, the rows of ``X``."""
         return int(self.X.shape[0])
 
     @property
     def n_items(self) -> int:
+        """The number of items, the columns of ``X``."""
         return int(self.X.shape[1])
 
     @property
@@ -95,6 +146,7 @@ class PublicData:
 
     @property
     def disclosed(self) -> NDArray[np.bool_]:
+        """For each user: is the user's value of the attribute known?"""
         return self.y != UNDISCLOSED
 
     def to_arrow(self) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attriguard._checks import UNDISCLOSED, check_choice
 from attriguard.data.public_data import PublicData
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.data.tables.attributes import AttributeTable, join_attributes, read_attributes
+from attriguard.data.tables.attributes import AttributeColumns, AttributeTable, join_attributes, read_attributes
 from attriguard.data.tables.cells import rating_numbers
 from attriguard.data.tables.columns import Roles, find_roles
 from attriguard.data.tables.duplicates import DUPLICATES, build_matrix
@@ -39,14 +39,24 @@ def read_ratings(
     unmatched: str = "error",
     like: bool = False,
 ) -> PublicData:
-    """Read a long table of ratings, one row a (user, item), and a table of attributes, one row a user.
+    """Read a long table of ratings, one row a rating, and a table of attributes, one row a user.
 
-    Both are CSV or Parquet files, or frames that speak Arrow (pandas, polars, pyarrow). Columns are guessed
-    by name unless options name them; without a rating column, or with ``like``, every row is a like. Several
-    attributes become one joint attribute. Without ``attributes`` nobody discloses anything.
-
-    ``duplicates`` says what happens to a (user, item) that comes twice: "error", "last" or "mean".
-    ``unmatched`` says what happens to users who are in one table only: "error", "keep" or "drop".
+    Parameters
+    ----------
+    ratings, attributes
+        CSV or Parquet files, or frames, batches and readers that speak Arrow (pandas, polars, pyarrow).
+    attribute
+        The column of the private attribute; several become one joint attribute.
+    user, item, rating, attributes_user
+        The other columns, unless their names tell. Without a rating column every row is a like.
+    scale
+        The lowest and the highest rating and the step; by default the smallest scale that holds all ratings.
+    duplicates
+        What happens to a (user, item) that comes twice: "error", "last" or "mean".
+    unmatched
+        What happens to users who are in one of the two tables only: "error", "keep" or "drop".
+    like
+        Whether every row is a like, whatever its rating.
     """
     check_choice(duplicates, DUPLICATES, name="duplicates")
     check_choice(unmatched, UNMATCHED, name="unmatched")
@@ -54,20 +64,29 @@ def read_ratings(
         raise ParameterError("attribute names a column of the attributes table; give that table too (attributes)")
     table = read_table(ratings, "the ratings table")
     roles = find_roles(table, user=user, item=item, rating=rating, like=like)
+    rows, described = _read_rows(table, roles, scale), None
+    if attributes is not None:
+        columns = AttributeColumns(attribute, attributes_user, table.column_names[roles.user])
+        described = read_attributes(read_table(attributes, "the attributes table"), columns, duplicates)
+    return _build(rows, described, duplicates=duplicates, unmatched=unmatched)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What the rows of a ratings table say; ``raw`` holds their ratings, None for likes."""
+
+    table: InputTable
+    users: NDArray[Any]
+    items: NDArray[Any]
+    raw: NDArray[np.float64] | None
+    scale: RatingScale
+    source: SourceTable
+
+
+def _read_rows(table: InputTable, roles: Roles, scale: ScaleLike | None) -> _Rows:
     users, user_of_row = encode_ids(table, roles.user)
     items, item_of_row = encode_ids(table, roles.item)
     raw = None if roles.rating is None else rating_numbers(table, roles.rating)
-    scale = _scale_of(table, roles, raw, scale)
-    described = None
-    if attributes is not None:
-        described = read_attributes(
-            read_table(attributes, "the attributes table"),
-            attribute=attribute,
-            user=attributes_user,
-            ratings_user=table.column_names[roles.user],
-            duplicates=duplicates,
-        )
-        users, user_of_row = _match(table, users, user_of_row, described, unmatched)
     source = SourceTable(
         table=table.table,
         user=roles.user,
@@ -78,14 +97,31 @@ def read_ratings(
         item_of_row=item_of_row,
         csv=table.csv,
     )
-    if unmatched == "drop" and described is not None:
-        source = source.of_rows(user_of_row >= 0)
-        used, again = np.unique(source.item_of_row, return_inverse=True)
-        items, source = items[used], replace(source, item_of_row=again)
-    X, source = build_matrix(table, source, raw, scale, (users.size, items.size), duplicates)
+    return _Rows(table, users, items, raw, _scale_of(table, roles, raw, scale), source)
+
+
+def _build(rows: _Rows, described: AttributeTable | None, *, duplicates: str, unmatched: str) -> PublicData:
+    """The data of both tables, once it is decided which users are in it."""
+    users, items, source = rows.users, rows.items, rows.source
+    if described is not None:
+        users, user_of_row = _match(rows, described, unmatched)
+        source = replace(source, user_of_row=user_of_row)
+        if unmatched == "drop":
+            source = source.of_rows(user_of_row >= 0)
+            used, again = np.unique(source.item_of_row, return_inverse=True)
+            items, source = items[used], replace(source, item_of_row=again)
+    X, source = build_matrix(rows.table, source, rows.raw, rows.scale, (users.size, items.size), duplicates)
     name, y, values = _attribute_of(users, described)
     return PublicData(
-        X=X, users=users, items=items, scale=scale, attribute=name, y=y, values=values, source=source, name=table.name
+        X=X,
+        users=users,
+        items=items,
+        scale=rows.scale,
+        attribute=name,
+        y=y,
+        values=values,
+        source=source,
+        name=rows.table.name,
     )
 
 
@@ -112,14 +148,9 @@ def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, 
     return scale
 
 
-def _match(
-    table: InputTable,
-    users: NDArray[Any],
-    user_of_row: NDArray[np.int64],
-    described: AttributeTable,
-    unmatched: str,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _match(rows: _Rows, described: AttributeTable, unmatched: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The users of the data and each row's user among them (-1: dropped), given who is in which table."""
+    table, users, user_of_row = rows.table, rows.users, rows.source.user_of_row
     known = lookup(users, described.users) >= 0
     extra = described.users[lookup(described.users, users) < 0]
     if known.all() and not extra.size:

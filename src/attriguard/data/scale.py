@@ -20,9 +20,9 @@ MAX_LEVELS = 1000
 class RatingScale:
     """Ratings run from ``lowest`` to ``highest`` in steps of ``step``.
 
-    An entry of the public data is 0 where the user has not rated, so the lowest rating maps to one level above
-    0: one to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale 0/1 is the scale of likes: 1 is a
-    like and 0 is no entry at all.
+    An entry of the public data is 0 where the user has not rated. So the lowest rating maps to one level above 0: one
+    to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale from 0 to 1 is the scale of likes: 1 is a like,
+    and 0 is no entry at all.
     """
 
     lowest: float
@@ -45,10 +45,12 @@ class RatingScale:
 
     @classmethod
     def likes(cls) -> RatingScale:
+        """The scale of likes: 1 is a like, and 0 is no entry."""
         return cls(0.0, 1.0, 1.0)
 
     @property
     def is_likes(self) -> bool:
+        """Whether this is the scale of likes, on which nothing can be rated low."""
         return self.lowest == 0.0 and self.highest == 1.0 and self.step == 1.0
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from attriguard.data.named.twin import make_twin, twin_blocks
+from attriguard.data.named.twin import make_twin
 from attriguard.data.named.twin_world import city_shares
 from attriguard.data.public_data import PublicData
 from attriguard.data.scale import RatingScale
@@ -172,7 +170,7 @@ def test_items_called_after_a_city_are_rated_there(twin: PublicData) -> None:
         assert np.mean(raters == code) > 4 * np.mean(twin.y == code)
 
 
-# The same seed, the same data; the stream and the whole
+# The same seed, the same data
 
 
 def test_determinism() -> None:
@@ -182,38 +180,6 @@ def test_determinism() -> None:
     np.testing.assert_array_equal(np.asarray(first.test_mask), np.asarray(again.test_mask))
     assert np.array_equal(np.asarray(first.item_names), np.asarray(again.item_names))
     assert (first.X != other.X).nnz > 100
-
-
-@pytest.mark.parametrize("block_size", [1_000, 4_096, 5_000, 100_000])
-def test_the_blocks_are_the_twin_however_they_are_cut(block_size: int) -> None:
-    whole = make_twin(9_001, 500, 6, seed=3)
-    blocks = list(twin_blocks(9_001, 500, 6, seed=3, block_size=block_size))
-    assert [X.shape[0] for X, _ in blocks[:-1]] == [block_size] * (len(blocks) - 1)
-    start = 0
-    for X, y in blocks:
-        stop = start + y.size
-        assert X.dtype == np.float32
-        assert (whole.X[start:stop] != X).nnz == 0
-        np.testing.assert_array_equal(y, whole.y[start:stop])
-        start = stop
-    assert start == 9_001
-
-
-def test_the_stream_starts_at_once_and_has_no_end() -> None:
-    blocks = list(islice(twin_blocks(10**12, block_size=3_000), 2))
-    assert [X.shape for X, _ in blocks] == [(3_000, 10_000)] * 2
-    assert (blocks[0][0] != blocks[1][0]).nnz > 0
-
-
-def test_memory_is_bounded_by_the_block() -> None:
-    tracemalloc.start()
-    try:
-        ratings = sum(X.nnz for X, _ in twin_blocks(200_000))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert ratings > 4_000_000  # 8 bytes each: the whole would be more than 32 MB
-    assert peak < 30e6
 
 
 # Other sizes
@@ -265,10 +231,3 @@ def test_many_cities() -> None:
 def test_bad_parameters(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make_twin(**options)
-    with pytest.raises(ParameterError, match=message):
-        twin_blocks(**{"n_users": 300, **options})
-
-
-def test_bad_block_size() -> None:
-    with pytest.raises(ParameterError, match=r"block_size .* at least 1, got 0"):
-        twin_blocks(300, block_size=0)

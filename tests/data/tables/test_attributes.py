@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attriguard.data.tables.attributes import join_attributes, read_attributes
+from attriguard.data.tables.attributes import AttributeColumns, join_attributes, read_attributes
 from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import DataError
 
 
 def attributes(frame: object, attribute=None, *, user=None, ratings_user="user", duplicates="error"):
     table = read_table(frame, "users.csv")
-    return read_attributes(table, attribute=attribute, user=user, ratings_user=ratings_user, duplicates=duplicates)
+    return read_attributes(table, AttributeColumns(attribute, user, ratings_user), duplicates)
 
 
 def test_one_attribute_keeps_its_name_and_its_values() -> None:

@@ -39,6 +39,7 @@ def search_folders(name: str) -> list[Path]:
 
 
 def missing_files(dataset: Dataset, folder: Path) -> list[str]:
+    """The names of the files that a folder lacks."""
     return [name for name in dataset.file_names if not (folder / name).is_file()]
 
 

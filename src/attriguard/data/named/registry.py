@@ -73,10 +73,12 @@ class Dataset:
 
     @property
     def embedded(self) -> bool:
+        """Whether the data set is made by the package, without any file."""
         return not self.files
 
     @property
     def file_names(self) -> tuple[str, ...]:
+        """The names of the files that the reader needs."""
         return tuple(file.name for file in self.files)
 
 

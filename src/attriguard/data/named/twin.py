@@ -75,18 +75,6 @@ def make_twin(n_users: int = 16_238, n_items: int = 10_000, n_values: int = 25, 
     )
 
 
-def twin_blocks(
-    n_users: int, n_items: int = 10_000, n_values: int = 25, *, seed: int = 0, block_size: int = 4 * CHUNK
-) -> Iterator[Block]:
-    """The users of ``make_twin`` as a stream of (X, y), ``block_size`` users each and the rest in the last.
-
-    Only one block is held at a time. How the stream is cut does not change the users in it.
-    """
-    _check_sizes(n_users, n_items, n_values, seed)
-    _check_whole(block_size, "block_size", least=1)
-    return _regroup(_chunks(_world(n_items, n_values, seed), n_users, seed), block_size)
-
-
 def _world(n_items: int, n_values: int, seed: int) -> World:
     # The mean of the activity, taken over evenly spaced users.
     users = (np.arange(10_000) + 0.5) / 10_000
@@ -159,24 +147,6 @@ def _ratings(quality: NDArray[np.float64], users: Ints, n_users: int, rng: np.ra
     )
     cuts = [NormalDist().inv_cdf(share) for share in np.cumsum(STAR_SHARES)[:-1]]
     return SCALE.to_unit(1 + np.searchsorted(cuts, total))
-
-
-def _regroup(chunks: Iterator[Block], size: int) -> Iterator[Block]:
-    """The same rows in blocks of ``size``."""
-    held: list[Block] = []
-    room = size
-    for X, y in chunks:
-        start = 0
-        while start < y.size:
-            stop = min(start + room, y.size)
-            held.append((X[start:stop], y[start:stop]))
-            room -= stop - start
-            start = stop
-            if room == 0:
-                yield _stack(held)
-                held, room = [], size
-    if held:
-        yield _stack(held)
 
 
 def _stack(blocks: list[Block]) -> Block:

@@ -26,7 +26,7 @@ SEPARATOR = " × "
 
 @dataclass(frozen=True, eq=False)
 class AttributeTable:
-    """Who is described, by sorted id, and what each attribute says of them (None: undisclosed)."""
+    """The users whom a table describes, sorted by id, and the value of each attribute (None: undisclosed)."""
 
     name: str
     users: NDArray[Any]
@@ -39,8 +39,9 @@ def join_attributes(
 ) -> tuple[str, NDArray[np.int64], tuple[str, ...]]:
     """One attribute out of one or more: its name, a code a user, and the names of the values that occur.
 
-    A column holds text, or None for a user who does not disclose; whoever leaves out one attribute of several
-    does not disclose the joint one. Values come in natural order ("9" before "10"), or in that of ``orders``.
+    A column holds text, or None for a user who does not disclose. A user who does not disclose one of several
+    attributes does not disclose the joint attribute. Values come in natural order ("9" before "10"), or in the order
+    that ``orders`` gives.
     """
     if not columns:
         raise DataError("at least one attribute is needed, got none")
@@ -79,18 +80,24 @@ def _natural(value: str) -> tuple[list[str | int], str]:
     return [int(part) if k % 2 else part for k, part in enumerate(parts)], value
 
 
-def read_attributes(
-    table: InputTable,
-    *,
-    attribute: str | Sequence[str] | None,
-    user: str | None,
-    ratings_user: str,
-    duplicates: str,
-) -> AttributeTable:
+@dataclass(frozen=True, slots=True)
+class AttributeColumns:
+    """Which columns of an attributes table to read: the attributes and the user, as far as a caller has named them.
+
+    ``ratings_user`` is the name of the user column of the ratings table, which the attributes table may have, too.
+    """
+
+    attribute: str | Sequence[str] | None
+    user: str | None
+    ratings_user: str
+
+
+def read_attributes(table: InputTable, columns: AttributeColumns, duplicates: str) -> AttributeTable:
     """The attributes of every user; with ``duplicates`` "last", a user's last row counts."""
+    attribute = columns.attribute
     names = [attribute] if isinstance(attribute, str) else attribute
     chosen = None if names is None else [named_column(table, name, "attribute") for name in names]
-    user_column = _user_column(table, user, chosen, ratings_user)
+    user_column = _user_column(table, columns.user, chosen, columns.ratings_user)
     if chosen is None:
         chosen = [k for k in usable_columns(table) if k != user_column]
         if len(chosen) != 1:

@@ -60,6 +60,7 @@ class Roles(NamedTuple):
 
 
 def bare(name: str) -> str:
+    """A column's name without case, blanks and marks, by which columns are guessed."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 

@@ -86,6 +86,7 @@ def _sniff_delimiter(line: bytes, name: str) -> str:
 
 
 def too_many_columns(name: str, count: int) -> str:
+    """The error line for a matrix with one column an item, where a long table was expected."""
     return (
         f"{name} has {count:,} columns; a long table was expected, one row a rating (user, item, rating), "
         f"not one column an item: melt or unpivot the matrix first"

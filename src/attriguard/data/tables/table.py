@@ -45,13 +45,16 @@ class InputTable:
 
     @property
     def column_names(self) -> list[str]:
+        """The names of the columns, of which some may be equal."""
         return list(self.table.column_names)
 
     def column(self, name: str) -> pa.ChunkedArray:
+        """A column by its name, as it came."""
         return self.table.column(name)
 
     @property
     def shown_columns(self) -> str:
+        """The names of the columns for an error line, which lists the first of them only."""
         names = [repr(name) for name in self.column_names[:SHOWN_COLUMNS]]
         more = len(self.column_names) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
@@ -61,6 +64,7 @@ class InputTable:
         return f"row {row + 1:,} (line {row + 2:,})" if self.rows_are_lines else f"row {row + 1:,}"
 
     def at(self, row: int, column: int) -> str:
+        """A cell's table, row and column, as an error names them."""
         return f"{self.name}, {self.row(row)}, column {self.column_names[column]!r}"
 
 
