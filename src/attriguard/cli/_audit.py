@@ -109,7 +109,8 @@ def _print(result: Audit, screen: Any, output: Path) -> None:
     from rich.table import Table
 
     from attriguard.cli._shell import print_table
-    from attriguard.report.audit_page import goals_tables, knowing_in_words, plain_name, summary
+    from attriguard.report.attack_names import plain_name
+    from attriguard.report.audit_page import goals_tables, knowing_in_words, summary
 
     screen.print(summary(result), soft_wrap=True)
     screen.print()

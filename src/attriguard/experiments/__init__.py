@@ -37,11 +37,13 @@ EXPERIMENTS = {
 
 
 def get(name: str) -> Experiment:
+    """A new experiment by its name."""
     module, cls = EXPERIMENTS[check_choice(name, EXPERIMENTS, name="experiment")]
     return getattr(importlib.import_module(module), cls)()
 
 
 def names() -> list[str]:
+    """The names of all experiments, in the order of the paper."""
     return list(EXPERIMENTS)
 
 

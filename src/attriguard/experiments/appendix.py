@@ -32,6 +32,8 @@ GROWTH = 2.0
 
 
 class Appendix(Experiment):
+    """The linear program of appendix A: how it grows with the items, and its optimum beside AttriGuard."""
+
     name = "appendix"
     title = "Appendix A: the game-theoretic program"
     claim = "The best mechanism is the solution of a linear program whose cost is exponential in the number of items."
@@ -40,6 +42,7 @@ class Appendix(Experiment):
     effort = (10.0, 300.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Solve the program for 1, 2, … items, and compare both mechanisms on the first few."""
         from attriguard.defenses.game_domain import telling_items
         from attriguard.defenses.game_size import ProgramSize
 
@@ -60,6 +63,7 @@ class Appendix(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The growth of the variables (the core) and of the time to solve."""
         costs = numbers["costs"]
         factors = [later["variables"] / earlier["variables"] for earlier, later in pairwise(costs)]
         seconds = [cost["seconds"] for cost in costs[-4:]]
@@ -72,6 +76,7 @@ class Appendix(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The size of the largest program that was solved."""
         last = numbers["costs"][-1]
         return (
             "6^200 variables for 100 items",
@@ -79,6 +84,7 @@ class Appendix(Experiment):
         )
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """The size of the program for the paper's own numbers, and who the attacker is."""
         return [
             f"{PAPERS_ITEMS} items on {PAPERS_LEVELS} levels would have a number of variables of "
             f"{numbers['papers_variables_digits']} digits.",
@@ -88,6 +94,7 @@ class Appendix(Experiment):
         ]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """Time and size by number of items; the best attacker's accuracy by budget."""
         costs, compared = numbers["costs"], numbers["compared"]
         items = [cost["items"] for cost in costs]
         rows = [[str(c["items"]), f"{c['points']:,}", f"{c['variables']:,}", f"{c['seconds']:.3g}"] for c in costs]
@@ -144,6 +151,7 @@ def _cost(work: Workspace, rated: csr_array, count: int) -> dict[str, Any]:
 
 
 def game_of(work: Workspace, rated: csr_array) -> tuple[Any, Any]:
+    """The game on a few items that are rated or not, and the points of its domain."""
     from attriguard.defenses.game import make_game
     from attriguard.defenses.game_domain import empirical_joint, grid_points
 

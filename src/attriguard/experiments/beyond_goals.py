@@ -29,6 +29,8 @@ KNOWS, UNAWARE = "who knows and retrains", "who does not know"
 
 
 class BeyondGoals(Experiment):
+    """The three goals against attackers who know the guard and who do not."""
+
     name = "beyond-goals"
     title = "Beyond: to mislead or to conceal"
     claim = (
@@ -42,6 +44,7 @@ class BeyondGoals(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Measure every goal with the same guard options and the same three groups of users."""
         groups = halves(work.train, work.test.take(work.chosen), work.seed)
         budgets = work.profile.goal_budgets
         guard = AttriGuard(scale=work.data.scale, budget=BUDGET, split=work.profile.goal_split)
@@ -77,6 +80,7 @@ class BeyondGoals(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The best attacker behind each goal: knowing the guard (the core), not knowing it, and for "both"."""
         best = best_at(numbers, numbers["budgets"].index(BUDGET))
         mislead, conceal, both = (best[goal] for goal in (MISLEAD, CONCEAL, BOTH))
         worst = [who for who in (KNOWS, UNAWARE) if both[who] > max(mislead[who], conceal[who])]
@@ -89,11 +93,13 @@ class BeyondGoals(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The best attacker who knows the guard, by goal."""
         best = best_at(numbers, numbers["budgets"].index(BUDGET))
         shown = ", ".join(f"{goal} {share(each[KNOWS])}" for goal, each in best.items())
         return "–", f"best attacker {KNOWS}, budget {BUDGET:g}: {shown}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The best attacker over budgets, every attacker's accuracy, and what a recommender loses."""
         budgets, goals = numbers["budgets"], numbers["goals"]
         best = [best_at(numbers, k) for k in range(len(budgets))]
         lines = [

@@ -22,6 +22,8 @@ PAGE, RESULTS = "index.html", "results.json"
 
 @dataclass(frozen=True)
 class Reproduction:
+    """The experiments that one page shows, and what was measured with."""
+
     source: str
     profile: str
     finished: Sequence[Finished]
@@ -30,10 +32,12 @@ class Reproduction:
 
     @property
     def measured(self) -> list[tuple[Finished, Numbers]]:
+        """The experiments that have numbers, with their numbers."""
         return [(each, each.numbers) for each in self.finished if each.numbers is not None]
 
     @property
     def verdicts(self) -> list[str]:
+        """The verdict of every experiment that has numbers."""
         return [each.experiment.verdict(numbers) for each, numbers in self.measured]
 
 
@@ -98,6 +102,7 @@ def claims_table(result: Reproduction) -> Table:
 
 
 def verdict_of(each: Finished, numbers: Numbers) -> str:
+    """The verdict with its sign."""
     verdict = each.experiment.verdict(numbers)
     return f"{SIGNS[verdict]} {verdict}"
 
@@ -121,6 +126,7 @@ def summary(result: Reproduction) -> str:
 
 
 def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | Table]]) -> Page:
+    """The page: verdicts first, then a section an experiment."""
     sections = [Section("Claims and verdicts", parts=[_linked(claims_table(result))])]
     if result.source != PAPER_DATASET:
         sections.insert(
