@@ -84,32 +84,10 @@ def data_of(dataset: str | None) -> tuple[str, PublicData]:
 
 def run(wanted: list[str], space: Workspace) -> Reproduction:
     from attriguard.cli._shell import progress
-    from attriguard.experiments import names
-    from attriguard.experiments.page import Reproduction
-    from attriguard.experiments.runner import all_stored, run_all
-    from attriguard.report.record import versions
+    from attriguard.experiments.page import reproduce
 
     with progress(1) as advance:
-        found = run_all(wanted, space, lambda what, _: advance(what, 0))
-    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
-    command = f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}"
-    return Reproduction(
-        source=space.source,
-        profile=space.profile.name,
-        finished=[shown[name] for name in names() if name in shown],
-        not_run=[name for name in names() if name not in shown],
-        facts={
-            "command": command,
-            "seed": space.seed,
-            "versions": versions(),
-            "training users": space.train.n_users,
-            "test users": int(space.y.size),
-            "items": space.data.n_items,
-            "values": space.data.m,
-            "hidden units, attacker": space.profile.attacker_units,
-            "hidden units, defender": space.profile.defender_units,
-        },
-    )
+        return reproduce(wanted, space, lambda what, _: advance(what, 0))
 
 
 def show(result: Reproduction, page: Path) -> None:

@@ -10,10 +10,14 @@ from typing import Any
 
 from attriguard.data.files import make_folder, written_beside
 from attriguard.evaluation.paper import PAPER_DATASET
+from attriguard.experiments import names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
-from attriguard.experiments.runner import Finished
+from attriguard.experiments.runner import Finished, all_stored, run_all
+from attriguard.experiments.workspace import Workspace
+from attriguard.progress import ProgressLike
 from attriguard.report.page import Figure, Page, Section, Table, write_page
 from attriguard.report.plots import Drawing, draw
+from attriguard.report.record import versions
 
 # Told apart by sign as well as by words.
 SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
@@ -39,6 +43,30 @@ class Reproduction:
     def verdicts(self) -> list[str]:
         """The verdict of every experiment that has numbers."""
         return [each.experiment.verdict(numbers) for each, numbers in self.measured]
+
+
+def reproduce(wanted: Sequence[str], work: Workspace, progress: ProgressLike = None) -> Reproduction:
+    """Run the experiments that are wanted, and gather everything that was measured in the same workspace."""
+    found = run_all(wanted, work, progress)
+    shown = {each.experiment.name: each for each in (*all_stored(work), *found)}
+    command = f"attriguard reproduce --profile {work.profile.name} --dataset {work.source} --seed {work.seed}"
+    return Reproduction(
+        source=work.source,
+        profile=work.profile.name,
+        finished=[shown[name] for name in names() if name in shown],
+        not_run=[name for name in names() if name not in shown],
+        facts={
+            "command": command,
+            "seed": work.seed,
+            "versions": versions(),
+            "training users": work.train.n_users,
+            "test users": int(work.y.size),
+            "items": work.data.n_items,
+            "values": work.data.m,
+            "hidden units, attacker": work.profile.attacker_units,
+            "hidden units, defender": work.profile.defender_units,
+        },
+    )
 
 
 def write_reproduction(result: Reproduction, folder: Path) -> None:
