@@ -1,6 +1,6 @@
-"""The paper's tables and figures, and what goes beyond them, one file each; they only compose what the rest does.
+"""The paper's tables and figures, and experiments beyond them, one file each; they only compose the other rooms.
 
-``get("figure-5")`` gives an experiment; a new one is one class in one file, and one line here.
+``get("figure-5")`` gives an experiment; a new experiment is one class in one file, and one line here.
 """
 
 from __future__ import annotations

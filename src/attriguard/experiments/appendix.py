@@ -1,7 +1,7 @@
 """Appendix A: the game-theoretic program, its cost as items grow, and its optimum beside AttriGuard on a small domain.
 
-The domain is the most telling items, rated or not; AttriGuard learns on the same items. What is compared is the best
-attacker's accuracy, who knows the mechanism, at the same utility loss.
+The domain are the items that separate the values best, rated or not; AttriGuard learns on the same items. Both
+mechanisms are compared at the same utility loss, by the accuracy of the best attacker, who knows the mechanism.
 
 Rule: holds if every item multiplies the variables of the program that is solved by (levels + 1)² or nearly so (the
 core), and solving takes at least twice as long for every further item, over the last three.
@@ -114,7 +114,7 @@ class Appendix(Experiment):
                 "items",
                 "seconds to solve (logarithmic)",
                 log_y=True,
-                caption="Time to solve the program for the most telling items, each rated or not.",
+                caption="Time to solve the program for the items that separate the values best, each rated or not.",
             ),
             Table(["items", "points", "variables", "seconds"], rows, numeric=(0, 1, 2, 3)),
             LinePlot(

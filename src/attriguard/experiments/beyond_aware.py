@@ -2,7 +2,7 @@
 
 Three groups that share nobody: the guard's users, the attacker's users, the test users.
 
-Rule: holds if nobody who knows the guard infers more than 0.03 above the same attacker who does not, at budget 4.
+Rule: holds if, at budget 4, no attacker who knows the guard infers more than 0.03 above the same attacker who does not.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class BeyondAware(Experiment):
         return [
             f"The guard has learnt from {numbers['guard_users']:,} users, the attackers from "
             f"{numbers['attacker_users']:,} others; {numbers['users']:,} test users are attacked. "
-            "Who knows the guard protects his own users with it."
+            "An attacker who knows the guard protects users of his own with it."
         ]
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:

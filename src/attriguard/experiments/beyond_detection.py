@@ -1,7 +1,7 @@
 """Beyond the paper: can protected users be told from untouched ones?
 
-The paper leaves this open (section 6). The detector knows the guard and has users of its own, who share nobody with the
-guard's and the test users.
+The paper leaves this open (section 6). The detector knows the guard and learns from the attacker's users, none of whom
+is among the guard's users or the test users.
 
 Rule: holds if the detector's AUC is at most 0.6 at budget 4 (the core) and at every other budget.
 """

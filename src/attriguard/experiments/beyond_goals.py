@@ -4,7 +4,8 @@ Three groups that share nobody: the guard's users, the attacker's users, the tes
 protected users are told from untouched ones, and what the same number of changes costs a recommender (PureSVD).
 
 Rule: holds if, at budget 4, the best attacker who knows the guard infers less behind "conceal" than behind "mislead"
-(the core), the best one who does not know infers less behind "mislead", and "both" is nowhere the worst of the three.
+(the core), the best attacker who does not know it infers less behind "mislead", and "both" is never the worst of the
+three.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ class BeyondGoals(Experiment):
 
 
 def best_at(numbers: Numbers, k: int) -> dict[str, dict[str, float]]:
-    """Of every goal, what the best attacker infers at the k-th budget, who knows and who does not."""
+    """By goal: the best attacker's accuracy at the k-th budget, for attackers who know the guard and who do not."""
     return {
         goal: {who: max(curve[k] for curve in each[who].values()) for who in (KNOWS, UNAWARE)}
         for goal, each in numbers["goals"].items()

@@ -1,7 +1,7 @@
 """Beyond the paper: how far each goal stays from the game-theoretic optimum, on a domain small enough to solve.
 
-The domain is that of appendix A: the most telling items, rated or not. The attacker knows the mechanism and does the
-best that can be done. Each goal is compared with the optimum for the very noise that it makes.
+The domain is that of appendix A: the items that separate the values best, rated or not. The attacker knows the
+mechanism and is the best possible. Each goal is compared with the optimum for as much noise as the goal makes.
 
 Rule: holds if, on average over the budgets, "conceal" stays nearer to the optimum than "mislead" (the core), and so
 does "both".

@@ -1,7 +1,7 @@
 """Beyond the paper: the `margin` search and `confidence` against PANDA; LR-D defends.
 
-Rule: holds if `margin` needs less noise than PANDA (the core), attackers infer less after `margin` than after PANDA at
-budget 4, each of them, and less still with confidence "auto" at budget 8.
+Rule: holds if `margin` needs less noise than PANDA (the core), every attacker infers less after `margin` than after
+PANDA at budget 4, and less with confidence "auto" than without at budget 8.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ INFERRED = "users whose value is inferred (%)"
 
 
 def line_of(name: str, curve: Mapping[str, Any]) -> Line:
-    """The untouched data stands at budget 0."""
+    """A curve as a line; the accuracy on untouched data stands at budget 0."""
     before = [] if curve["before"] is None else [(0.0, curve["before"])]
     points = [*before, *zip(curve["budgets"], curve["accuracy"], strict=True)]
     return Line(name, [x for x, _ in points], [100 * y for _, y in points])

@@ -1,8 +1,8 @@
 """Figure 10: recommendation precision lost to each defense, over N.
 
-Every defense is as strong as it must be for NN-A to infer what it infers behind AttriGuard at budget 4, or 0.10 if that
-is more; one that never gets there is as strong as it goes. The paper averages over all users; since only test users are
-protected, their own loss is shown as well.
+All defenses are equally strong: NN-A infers after each what it infers after AttriGuard at budget 4, or 0.10 if that is
+more. A defense that never gets there is used at its largest strength. The paper averages over all users; only test
+users are protected, so their own loss is shown as well.
 
 Rule: holds if with every recommender AttriGuard's loss, averaged over N, is the smallest of all defenses, over all
 users and over the protected users. Holds partly if it is not, but with the first recommender no other defense's loss

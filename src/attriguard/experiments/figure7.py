@@ -1,7 +1,7 @@
 """Figure 7: training users that attacker and defender share; NN-A attacks, LR-D defends, budget 4.
 
-Attacker and defender each learn from half of the training users. The attacker keeps his half; of the defender's, a
-share is from the attacker's and the rest is not. So there is one attacker, and only the guard changes.
+Attacker and defender each learn from as many users as half of the training users. The attacker's users stay the same. A
+share of the defender's users are taken from the attacker's, the others are not. So only the guard changes.
 
 Rule: holds if without overlap NN-A infers at most 0.05 more than where all users are shared (the core; the paper's
 figures are that far apart), less than 0.15 even so, and at most 0.13 where all are shared.

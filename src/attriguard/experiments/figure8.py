@@ -2,8 +2,9 @@
 
 Where a policy cannot reach a value, the search goes beyond it, to modify_add, as in the paper.
 
-Rule: holds if modify_add outperforms modify_exist (the core) and add_new, and add_new modify_exist: NN-A infers less by
-more than 0.005 on average over the budgets from 1 to 4, and at none of them more by as much.
+Rule: holds if modify_add outperforms modify_exist (the core) and add_new, and add_new outperforms modify_exist. To
+outperform means: over the budgets from 1 to 4, NN-A infers less by more than 0.005 on average, and at none of them more
+than 0.005 more.
 """
 
 from __future__ import annotations

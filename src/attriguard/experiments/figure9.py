@@ -1,10 +1,10 @@
 """Figure 9: AttriGuard against BlurMe, ChiSquare, QPM and LDP-SH; NN-A attacks. What noise does each accuracy cost?
 
-AttriGuard has LR-D and PANDA; with NN-D it is drawn beside, and so are random and telling changes. BlurMe and ChiSquare
+AttriGuard has LR-D and PANDA. AttriGuard with NN-D and three simple defenses are shown beside it. BlurMe and ChiSquare
 must be told every user's true value.
 
-Rule: holds if no rival gets NN-A down to what AttriGuard reaches at budget 2 with less noise (the core), nor to what it
-reaches at any other budget from 1 on, and QPM never adds fewer than ten changes.
+Rule: holds if no rival needs less noise than AttriGuard at budget 2 to bring NN-A down to the same accuracy (the core),
+the same is true for every other budget from 1 on, and QPM never makes fewer than ten changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attriguard.report.plots import Line, LinePlot
 
 OURS = "AttriGuard"
 RIVALS = ("BlurMe", "ChiSquare", "QPM", "LDP-SH")
-# Drawn beside them: AttriGuard with a network, and what a person would try first.
+# Shown beside them: AttriGuard with a network, and what a person would try first.
 NETWORK = "AttriGuard, NN-D"
 REFERENCES = ("random-additions", "random-deletions", "telling-deletions")
 ATTACK = "NN-A"

@@ -1,4 +1,4 @@
-"""A reproduction as one page, figures and numbers: what the paper claims, what was measured, and where they differ."""
+"""A reproduction as a page, figures and numbers: what the paper claims, what was measured, and where they differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE, RESULTS = "index.html", "results.json"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The experiments that one page shows, and what was measured with."""
+    """The experiments that one page shows, and facts about the measurement."""
 
     source: str
     profile: str

@@ -94,9 +94,9 @@ def _now(audit: Audit) -> Section:
     return Section(
         title="What can be inferred now",
         text=[
-            f"{audit.n_train:,} users stand for those who disclose “{audit.data.attribute}”: attackers learn here. "
-            f"{audit.n_test:,} others stand for those who keep it private. The table shows for how many of these an "
-            f"attacker names the right one of {audit.data.m} values."
+            f"{audit.n_train:,} users stand for users who disclose “{audit.data.attribute}”; attackers learn from "
+            f"them. {audit.n_test:,} other users stand for users who keep it private. The table shows for how many of "
+            f"the latter an attacker names the right one of {audit.data.m} values."
         ],
         parts=[Table(["attacker", "right", "95 % interval", "against guessing"], rows, numeric=(1, 2, 3))],
     )

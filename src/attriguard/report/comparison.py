@@ -139,7 +139,7 @@ def _reached(result: Comparison, attack: str) -> Table:
 
 
 def tradeoff_plot(result: Comparison, attack: str) -> LinePlot:
-    """Utility loss against accuracy, one line a defense; the axis is logarithmic, as they lie orders apart."""
+    """Utility loss against accuracy, one line a defense; logarithmic, since costs differ by orders of magnitude."""
     lines = []
     for tradeoff in result.tradeoffs:
         points = [(x, 100 * y) for x, y in zip(tradeoff.l0, tradeoff.curve(attack).accuracy, strict=True) if x > 0]
