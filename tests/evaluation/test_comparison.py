@@ -76,7 +76,11 @@ def test_each_point_is_what_the_engine_says(parts, small_twin):
 def test_what_is_known_is_not_learnt_again(parts, tmp_path):
     train, test = parts
     cache = Cache(tmp_path)
-    first = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=Measure(draws=2, cache=cache))
+    told, measure = [], Measure(draws=2, cache=cache)
+    watch = lambda what, done: told.append((what, done))  # noqa: E731
+    first = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=measure, progress=watch)
+    assert [done for _, done in told] == sorted(done for _, done in told)
+    assert told[-1] == ("Forgetful: attacks", 1.0)
     again = compare([Forgetful()], [Logistic()], test.X, test.y, train=train, measure=Measure(draws=2, cache=cache))
     assert again == first
     assert Forgetful.fits == 1

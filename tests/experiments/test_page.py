@@ -15,7 +15,6 @@ from attriguard.experiments import get, names
 from attriguard.experiments.figure1 import Figure1
 from attriguard.experiments.page import Reproduction, record, reproduction_page, write_reproduction
 from attriguard.experiments.runner import run_all
-from attriguard.report.plots import BarPlot, Line, LinePlot, draw
 
 SHOWN = ("figure-1", "appendix")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -79,18 +78,6 @@ def test_what_could_not_run_is_on_the_page(workspace, tmp_path, monkeypatch):
     page = reproduction_page(Reproduction("twin", "quick", found, [], {}), {})
     assert page.sections[-1].points == ["figure-1: needs the extra 'nn'"]
     assert record(Reproduction("twin", "quick", found))["not_run"] == ["figure-1"]
-
-
-def test_drawings_repeat_and_name_their_axes():
-    bars = BarPlot(["a", "b"], {"one": [1.0, 20.0], "two": [2.0, 3.0]}, "seconds", "search", log_y=True, values=True)
-    lines = LinePlot(
-        [Line("measured", [1, 2], [3, 4]), Line("the paper's", [1, 2], [3, 5], published=True)], "x", "y",
-        names=["first", "second"], log_x=False, log_y=True,
-    )  # fmt: skip
-    for plot, words in ((bars, ("seconds", "search", "one", "two")), (lines, ("first", "second", "the paper's"))):
-        one, two = draw(plot), draw(plot)
-        assert one == two
-        assert all(word in one.svg for word in words)
 
 
 def browser() -> str:

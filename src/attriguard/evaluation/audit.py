@@ -105,29 +105,24 @@ def audit(
 
     Parameters
     ----------
-    guard
-        An unfitted guard. It is learnt here, from the training users.
-    attacks
-        The attacks. Copies of them are trained here, on the training users.
+    guard, attacks
+        Unfitted. The guard and copies of the attacks learn from the training users.
     budgets
         Rising numbers; 0, no protection, is always among them.
     knowing
-        An attacker who is also shown as one who knows the guard and retrains, at the largest budget. For this the
-        training users are halved: one half for the guard, one for the attacker.
+        An attacker who also knows the guard and retrains, at the largest budget; the guard and the attacker then learn
+        from different halves of the training users.
     all_goals
         Measure the same for every goal that a guard can have.
     measure
         An attacker who retrains protects each of his users ``draws`` times (2).
     """
-    ladder = check_budgets(budgets)
-    ladder = ladder if ladder[0] == 0 else (0.0, *ladder)
+    ladder = tuple(sorted({0.0, *check_budgets(budgets)}))
     start = Measure(measure.seed or 0, measure.draws_or(DRAWS), measure.cache)
-    if all_goals and knowing is None:
-        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
     learning, attacking, retraining, comparing = Progress.of(progress).parts(
         GUARD_SHARE, ATTACK_SHARE * len(attacks), KNOWING_SHARE * (knowing is not None), GOALS_SHARE * all_goals
     )
-    train, test = split_for_audit(data, measure.seed)
+    split = train, test = split_for_audit(data, measure.seed)
     learning.tell("the guard learns")
     guard.fit(train.X, train.y, items=data.items, values=data.values, progress=learning)
     plan = guard.plan(test.X, users=test.users, budget=ladder[-1], progress=learning)
@@ -136,13 +131,13 @@ def audit(
         n_train=train.n_users,
         n_test=test.n_users,
         budgets=ladder,
-        curves=_curves(plan, attacks, (train, test), ladder, start, attacking),
+        curves=_curves(plan, attacks, split, ladder, start, attacking),
         revealing=tuple(revealing_items(train.X, train.y, data.m)),
         plan=plan,
         guard=guard,
         example=_example(data, guard, plan),
-        aware=_aware(guard, knowing, (train, test), ladder[-1], start, retraining),
-        goals=_goals(guard, knowing, (train, test), ladder, start, comparing) if all_goals and knowing else (),
+        aware=_aware(guard, knowing, split, ladder[-1], start, retraining),
+        goals=_goals(guard, knowing, split, ladder, start, comparing) if all_goals else (),
         baselines=tuple(attack.name for attack in attacks if is_baseline(attack)),
     )
 
@@ -186,12 +181,14 @@ def _aware(
 
 def _goals(
     guard: AttriGuard,
-    knowing: Attack,
+    knowing: Attack | None,
     split: tuple[PublicData, PublicData],
     ladder: tuple[float, ...],
     measure: Measure,
     progress: Progress,
 ) -> tuple[GoalOutcome, ...]:
+    if knowing is None:
+        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
     budgets = goal_budgets(ladder)
     precision = PrecisionTest(budgets[len(budgets) // 2])
     groups = halves(*split, measure.seed)

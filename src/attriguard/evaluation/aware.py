@@ -69,10 +69,9 @@ def evaluate_aware(
         The attacker protects each of his users ``draws`` times (4).
     """
     ladder, draws, seed = check_budgets(budgets), measure.draws_or(DRAWS), measure.seed
-    retrained = len(attacks) * len(ladder)  # such attackers learn anew for every budget
-    learning, detecting, *lineups = Progress.of(progress).parts(
-        1, int(detector), len(attacks), retrained, len(inversion) * len(ladder)
-    )
+    # An attacker who knows the guard learns anew for every budget.
+    weights = (1, int(detector), len(attacks), len(attacks) * len(ladder), len(inversion) * len(ladder))
+    learning, detecting, *attacking = Progress.of(progress).parts(*weights)
     guard_users, attacker_users, test_users = groups
     learning.tell("the guard learns from its users")
     fit_kept(guard, guard_users.X, guard_users.y, measure.cache, learning)
@@ -83,17 +82,10 @@ def evaluate_aware(
         train = (attacker_users.X, attacker_users.y)
         return tuple(evaluate(plan, lineup, test_users.y, ladder, train=train, measure=measure, progress=part))
 
-    return Aware(
-        unaware=curves(attacks, lineups[0]),
-        retrained=curves(
-            [Retrained(attack, guard, draws=draws, random_state=seed) for attack in attacks], lineups[1]
-        ),
-        inversion=curves([MechanismInversion(attack, guard) for attack in inversion], lineups[2]),
-        detection=auc,
-        n_guard=guard_users.n_users,
-        n_attacker=attacker_users.n_users,
-        draws=draws,
-    )  # fmt: skip
+    retrained = [Retrained(attack, guard, draws=draws, random_state=seed) for attack in attacks]
+    undoing = [MechanismInversion(attack, guard) for attack in inversion]
+    plain, known, undone = map(curves, (attacks, retrained, undoing), attacking)
+    return Aware(plain, known, undone, auc, guard_users.n_users, attacker_users.n_users, draws)
 
 
 def _detection(

@@ -1,7 +1,7 @@
 """The predictions of attacks, kept in files that are named by content (see `attriguard._fingerprint`).
 
 Nothing is trained twice, and a run that was killed goes on where it stood. Files hold small arrays (safetensors), never
-code; a damaged one counts as missing.
+code; a damaged file counts as missing.
 """
 
 from __future__ import annotations

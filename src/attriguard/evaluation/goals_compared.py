@@ -1,5 +1,8 @@
-"""The guard's goals side by side: what attackers infer who know the guard and who do not, how well protected users are
-told from untouched ones, and what the same budget costs a recommender; once, or over several seeds."""
+"""The guard's goals side by side, once or over several seeds.
+
+Measured are the accuracies of attackers who know the guard and of attackers who do not, how well protected users are
+told from untouched ones, and what the same budget costs a recommender.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What defenses cost a recommender when they protect equally well (figure 10 of the paper).
 
-The strength of each defense is read off its trade-off: the one that brings the attack down to the same accuracy, by
-default the lowest that all of them reach. At that strength it protects the test users' ratings, less the held-out ones.
+The strength of each defense is read off its trade-off, so that the attack reaches the same accuracy after each: by
+default the lowest accuracy that all defenses reach. At that strength the defense protects the test users' ratings,
+without the ratings that are held out.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class PrecisionLoss:
 
 
 def common_level(tradeoffs: Sequence[Tradeoff], attack: str) -> float:
-    """The lowest accuracy that every one of the defenses reaches."""
+    """The lowest accuracy that all defenses reach."""
     return max(min(tradeoff.curve(attack).accuracy) for tradeoff in tradeoffs)
 
 
@@ -77,7 +78,7 @@ def strengths_at(
 
 @dataclass(frozen=True, eq=False)
 class RecommenderSetup:
-    """Who recommends what to whom, and on which items it is tested.
+    """A recommender, the users it serves, and how it is tested.
 
     Attributes
     ----------

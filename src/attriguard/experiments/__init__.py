@@ -1,47 +1,48 @@
-"""The paper's tables and figures, and what goes beyond them, one file each; they only compose what the rest does.
+"""The paper's tables and figures, and experiments beyond them, one file each; they only compose the other rooms.
 
-``get("figure-5")`` gives an experiment; a new one is one class in one file, and one line here.
+``get("figure-5")`` gives an experiment; a new experiment is one class in one file, and one line here.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from attriguard._checks import check_choice
+from attriguard._registry import Registry
 
 if TYPE_CHECKING:
     from attriguard.experiments.base import Experiment
 
-EXPERIMENTS = {
-    "figure-1": ("attriguard.experiments.figure1", "Figure1"),
-    "figure-2": ("attriguard.experiments.figure2", "Figure2"),
-    "table-1": ("attriguard.experiments.table1", "Table1"),
-    "figure-3": ("attriguard.experiments.figure3", "Figure3"),
-    "table-2": ("attriguard.experiments.table2", "Table2"),
-    "figure-4": ("attriguard.experiments.figure4", "Figure4"),
-    "figure-5": ("attriguard.experiments.figure5", "Figure5"),
-    "figure-6": ("attriguard.experiments.figure6", "Figure6"),
-    "figure-7": ("attriguard.experiments.figure7", "Figure7"),
-    "figure-8": ("attriguard.experiments.figure8", "Figure8"),
-    "figure-9": ("attriguard.experiments.figure9", "Figure9"),
-    "figure-10": ("attriguard.experiments.figure10", "Figure10"),
-    "appendix": ("attriguard.experiments.appendix", "Appendix"),
-    "beyond-searches": ("attriguard.experiments.beyond_searches", "BeyondSearches"),
-    "beyond-exact": ("attriguard.experiments.beyond_exact", "BeyondExact"),
-    "beyond-aware": ("attriguard.experiments.beyond_aware", "BeyondAware"),
-    "beyond-goals": ("attriguard.experiments.beyond_goals", "BeyondGoals"),
-    "beyond-optimum": ("attriguard.experiments.beyond_optimum", "BeyondOptimum"),
-    "beyond-detection": ("attriguard.experiments.beyond_detection", "BeyondDetection"),
+TABLE = {
+    "figure-1": "attriguard.experiments.figure1:Figure1",
+    "figure-2": "attriguard.experiments.figure2:Figure2",
+    "table-1": "attriguard.experiments.table1:Table1",
+    "figure-3": "attriguard.experiments.figure3:Figure3",
+    "table-2": "attriguard.experiments.table2:Table2",
+    "figure-4": "attriguard.experiments.figure4:Figure4",
+    "figure-5": "attriguard.experiments.figure5:Figure5",
+    "figure-6": "attriguard.experiments.figure6:Figure6",
+    "figure-7": "attriguard.experiments.figure7:Figure7",
+    "figure-8": "attriguard.experiments.figure8:Figure8",
+    "figure-9": "attriguard.experiments.figure9:Figure9",
+    "figure-10": "attriguard.experiments.figure10:Figure10",
+    "appendix": "attriguard.experiments.appendix:Appendix",
+    "beyond-searches": "attriguard.experiments.beyond_searches:BeyondSearches",
+    "beyond-exact": "attriguard.experiments.beyond_exact:BeyondExact",
+    "beyond-aware": "attriguard.experiments.beyond_aware:BeyondAware",
+    "beyond-goals": "attriguard.experiments.beyond_goals:BeyondGoals",
+    "beyond-optimum": "attriguard.experiments.beyond_optimum:BeyondOptimum",
+    "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
 }
+EXPERIMENTS: Registry[Experiment] = Registry("experiment", "attriguard.experiments.base:Experiment", TABLE)
 
 
 def get(name: str) -> Experiment:
-    module, cls = EXPERIMENTS[check_choice(name, EXPERIMENTS, name="experiment")]
-    return getattr(importlib.import_module(module), cls)()
+    """A new experiment by its name."""
+    return EXPERIMENTS.make(name)
 
 
 def names() -> list[str]:
+    """The names of all experiments, in the order of the paper."""
     return list(EXPERIMENTS)
 
 

@@ -1,7 +1,7 @@
 """Appendix A: the game-theoretic program, its cost as items grow, and its optimum beside AttriGuard on a small domain.
 
-The domain is the most telling items, rated or not; AttriGuard learns on the same items. What is compared is the best
-attacker's accuracy, who knows the mechanism, at the same utility loss.
+The domain are the items that separate the values best, rated or not; AttriGuard learns on the same items. Both
+mechanisms are compared at the same utility loss, by the accuracy of the best attacker, who knows the mechanism.
 
 Rule: holds if every item multiplies the variables of the program that is solved by (levels + 1)² or nearly so (the
 core), and solving takes at least twice as long for every further item, over the last three.
@@ -32,6 +32,8 @@ GROWTH = 2.0
 
 
 class Appendix(Experiment):
+    """The linear program of appendix A: how it grows with the items, and its optimum beside AttriGuard."""
+
     name = "appendix"
     title = "Appendix A: the game-theoretic program"
     claim = "The best mechanism is the solution of a linear program whose cost is exponential in the number of items."
@@ -40,6 +42,7 @@ class Appendix(Experiment):
     effort = (10.0, 300.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Solve the program for 1, 2, … items, and compare both mechanisms on the first few."""
         from attriguard.defenses.game_domain import separating_items
         from attriguard.defenses.game_size import ProgramSize
 
@@ -60,6 +63,7 @@ class Appendix(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The growth of the variables (the core) and of the time to solve."""
         costs = numbers["costs"]
         factors = [later["variables"] / earlier["variables"] for earlier, later in pairwise(costs)]
         seconds = [cost["seconds"] for cost in costs[-4:]]
@@ -72,6 +76,7 @@ class Appendix(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The size of the largest program that was solved."""
         last = numbers["costs"][-1]
         return (
             "6^200 variables for 100 items",
@@ -79,6 +84,7 @@ class Appendix(Experiment):
         )
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """The size of the program for the paper's own numbers, and who the attacker is."""
         return [
             f"{PAPERS_ITEMS} items on {PAPERS_LEVELS} levels would have a number of variables of "
             f"{numbers['papers_variables_digits']} digits.",
@@ -88,6 +94,7 @@ class Appendix(Experiment):
         ]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """Time and size by number of items; the best attacker's accuracy by budget."""
         costs, compared = numbers["costs"], numbers["compared"]
         items = [cost["items"] for cost in costs]
         rows = [[str(c["items"]), f"{c['points']:,}", f"{c['variables']:,}", f"{c['seconds']:.3g}"] for c in costs]
@@ -107,7 +114,7 @@ class Appendix(Experiment):
                 "items",
                 "seconds to solve (logarithmic)",
                 log_y=True,
-                caption="Time to solve the program for the most telling items, each rated or not.",
+                caption="Time to solve the program for the items that separate the values best, each rated or not.",
             ),
             Table(["items", "points", "variables", "seconds"], rows, numeric=(0, 1, 2, 3)),
             LinePlot(
@@ -144,6 +151,7 @@ def _cost(work: Workspace, rated: csr_array, count: int) -> dict[str, Any]:
 
 
 def game_of(work: Workspace, rated: csr_array) -> tuple[Any, Any]:
+    """The game on a few items that are rated or not, and the points of its domain."""
     from attriguard.defenses.game import make_game
     from attriguard.defenses.game_domain import empirical_joint, grid_points
 

@@ -1,4 +1,4 @@
-"""The base of all experiments: one file a table or figure; it says what the paper claims and tests it on numbers."""
+"""The base of all experiments. An experiment is one table or figure: it says what the paper claims, and tests it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Numbers = dict[str, Any]
 
 @dataclass(frozen=True)
 class Check:
-    """A part of the claim: what must be so, what was found, and whether that will do."""
+    """A part of the claim: what must be so, what was found, and whether it passes."""
 
     text: str
     found: str
@@ -38,7 +38,7 @@ class Experiment(ABC):
     claim: ClassVar[str]  # the paper's, in one sentence
     reported: ClassVar[str]  # what the paper says it measured
     inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
-    effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes after those before it: quick, paper
+    effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes when the others are done: quick, paper
     in_paper: ClassVar[bool] = True  # it measures a table or figure of the paper again
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
@@ -48,11 +48,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def checks(self, numbers: Numbers) -> Sequence[Check]:
-        """The claim, part by part; the first one is its core."""
+        """The parts of the claim; the first part is the core."""
 
     @abstractmethod
     def main(self, numbers: Numbers) -> tuple[str, str]:
-        """The main number: the paper's, and the one measured."""
+        """The main number: as the paper has it, and as measured."""
 
     @abstractmethod
     def show(self, numbers: Numbers) -> Sequence[LinePlot | BarPlot | Table]:

@@ -2,7 +2,7 @@
 
 Three groups that share nobody: the guard's users, the attacker's users, the test users.
 
-Rule: holds if nobody who knows the guard infers more than 0.03 above the same attacker who does not, at budget 4.
+Rule: holds if, at budget 4, no attacker who knows the guard infers more than 0.03 above the same attacker who does not.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ BUDGET = 4.0
 
 
 class BeyondAware(Experiment):
+    """Attackers who know the guard beside the same attackers who do not."""
+
     name = "beyond-aware"
     title = "Beyond: attackers who know the guard"
     claim = "Attackers who adapt to the defense infer hardly more than those who do not."
@@ -39,6 +41,7 @@ class BeyondAware(Experiment):
     effort = (40.0, 7200.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Train every attack on the attacker's half as it is and protected, and undo the guard with some."""
         budgets = work.profile.aware_budgets
         groups = halves(work.train, work.test.take(np.sort(work.order[: work.profile.aware_users])), work.seed)
         found = evaluate_aware(
@@ -61,6 +64,7 @@ class BeyondAware(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The largest gain from knowing the guard."""
         at = numbers["budgets"].index(BUDGET)
         unaware = {curve["attack"]: curve["accuracy"][at] for curve in numbers["unaware"]}
         gains = [
@@ -76,18 +80,21 @@ class BeyondAware(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The attacker who knows the guard and infers most."""
         at = numbers["budgets"].index(BUDGET)
         worst = max(numbers["aware"], key=lambda curve: curve["accuracy"][at])
         return "adapting hardly helps", f"{worst['attack']} {share(worst['accuracy'][at])} at budget {BUDGET:g}"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """How many users each group has."""
         return [
             f"The guard has learnt from {numbers['guard_users']:,} users, the attackers from "
             f"{numbers['attacker_users']:,} others; {numbers['users']:,} test users are attacked. "
-            "Who knows the guard protects his own users with it."
+            "An attacker who knows the guard protects users of his own with it."
         ]
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        """Every attacker's accuracy, as bars at one budget and as a table."""
         at = numbers["budgets"].index(BUDGET)
         curves = [*((f"{c['attack']}, does not know", c) for c in numbers["unaware"]),
                   *((c["attack"], c) for c in numbers["aware"])]  # fmt: skip

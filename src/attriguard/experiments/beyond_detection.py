@@ -1,7 +1,7 @@
 """Beyond the paper: can protected users be told from untouched ones?
 
-The paper leaves this open (section 6). The detector knows the guard and has users of its own, who share nobody with the
-guard's and the test users.
+The paper leaves this open (section 6). The detector knows the guard and learns from the attacker's users, none of whom
+is among the guard's users or the test users.
 
 Rule: holds if the detector's AUC is at most 0.6 at budget 4 (the core) and at every other budget.
 """
@@ -26,6 +26,8 @@ MOST = 0.6
 
 
 class BeyondDetection(Experiment):
+    """How well a detector tells protected users from untouched ones."""
+
     name = "beyond-detection"
     title = "Beyond: detecting protected users"
     claim = "Tested here, left open in the paper: protected users cannot be told from untouched ones."
@@ -35,6 +37,7 @@ class BeyondDetection(Experiment):
     effort = (12.0, 60.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Train a detector for every budget on the attacker's half, and measure its AUC on the test users."""
         from attriguard.attacks.detector import Detector
 
         guard_users, attacker_users, _ = halves(work.train, work.test, work.seed)
@@ -50,6 +53,7 @@ class BeyondDetection(Experiment):
         return {"users": int(work.y.size), "budgets": list(BUDGETS), "auc": found}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The AUC at the budget of the core, and its maximum."""
         found = dict(zip(numbers["budgets"], numbers["auc"], strict=True))
         worst = max(found, key=lambda budget: found[budget])
         return [
@@ -58,9 +62,11 @@ class BeyondDetection(Experiment):
         ]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The AUC at the budget of the core."""
         return "–", f"AUC {numbers['auc'][numbers['budgets'].index(CORE)]:.3f} at budget {CORE:g} (0.5: not at all)"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The AUC over budgets."""
         return [
             LinePlot(
                 [Line("detector", numbers["budgets"], numbers["auc"])],

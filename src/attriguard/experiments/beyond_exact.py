@@ -19,6 +19,8 @@ LIMITS = {"panda": 1.25, "margin": 1.10}
 
 
 class BeyondExact(Experiment):
+    """The noise of the greedy searches beside the smallest possible noise."""
+
     name = "beyond-exact"
     title = "Beyond: the smallest noise there is"
     claim = "Not in the paper, which solves equation 2 greedily: the greedy noise is close to the smallest possible."
@@ -29,6 +31,7 @@ class BeyondExact(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Compare the searches on pairs of a user and a value that all of them reached."""
         first, *others = progress.parts(8, *[1] * len(LIMITS))
         exact = found_by(work, LR_D, "exact", first).edits
         n = exact.n_users
@@ -51,6 +54,7 @@ class BeyondExact(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """For each greedy search, how many times the smallest noise its own noise is."""
         found = numbers["mean_l0"]
         return [
             Check(f"{search}'s noise at most {limit:g} times the smallest",
@@ -59,15 +63,18 @@ class BeyondExact(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The mean noise of every search."""
         return "–", ", ".join(f"{name} {mean:.2f}" for name, mean in numbers["mean_l0"].items())
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """How many pairs were compared, and for how many the smallest noise was proven."""
         return [
             f"{numbers['pairs']:,} pairs of a user and a value; for {numbers['proven']:.0%} the exact search proved "
             "its answer to be the smallest within the time it was given."
         ]
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        """The mean noise of every search, and how often it is the smallest."""
         found = numbers["mean_l0"]
         rows = [[name, f"{mean:.3f}", f"{numbers['as_small'].get(name, 1.0):.0%}"] for name, mean in found.items()]
         return [

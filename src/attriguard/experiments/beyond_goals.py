@@ -4,7 +4,8 @@ Three groups that share nobody: the guard's users, the attacker's users, the tes
 protected users are told from untouched ones, and what the same number of changes costs a recommender (PureSVD).
 
 Rule: holds if, at budget 4, the best attacker who knows the guard infers less behind "conceal" than behind "mislead"
-(the core), the best one who does not know infers less behind "mislead", and "both" is nowhere the worst of the three.
+(the core), the best attacker who does not know it infers less behind "mislead", and "both" is never the worst of the
+three.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ KNOWS, UNAWARE = "who knows and retrains", "who does not know"
 
 
 class BeyondGoals(Experiment):
+    """The three goals against attackers who know the guard and who do not."""
+
     name = "beyond-goals"
     title = "Beyond: to mislead or to conceal"
     claim = (
@@ -41,6 +44,7 @@ class BeyondGoals(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Measure every goal with the same guard options and the same three groups of users."""
         groups = halves(work.train, work.test.take(work.chosen), work.seed)
         budgets = work.profile.goal_budgets
         guard = AttriGuard(scale=work.data.scale, budget=BUDGET, split=work.profile.goal_split)
@@ -76,6 +80,7 @@ class BeyondGoals(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The best attacker behind each goal: knowing the guard (the core), not knowing it, and for "both"."""
         best = best_at(numbers, numbers["budgets"].index(BUDGET))
         mislead, conceal, both = (best[goal] for goal in ("mislead", "conceal", "both"))
         worst = [who for who in (KNOWS, UNAWARE) if both[who] > max(mislead[who], conceal[who])]
@@ -88,11 +93,13 @@ class BeyondGoals(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The best attacker who knows the guard, by goal."""
         best = best_at(numbers, numbers["budgets"].index(BUDGET))
         shown = ", ".join(f"{goal} {share(each[KNOWS])}" for goal, each in best.items())
         return "–", f"best attacker {KNOWS}, budget {BUDGET:g}: {shown}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The best attacker over budgets, every attacker's accuracy, and what a recommender loses."""
         budgets, goals = numbers["budgets"], numbers["goals"]
         best = [best_at(numbers, k) for k in range(len(budgets))]
         lines = [
@@ -133,7 +140,7 @@ class BeyondGoals(Experiment):
 
 
 def best_at(numbers: Numbers, k: int) -> dict[str, dict[str, float]]:
-    """Of every goal, what the best attacker infers at the k-th budget, who knows and who does not."""
+    """By goal: the best attacker's accuracy at the k-th budget, for attackers who know the guard and who do not."""
     return {
         goal: {who: max(curve[k] for curve in each[who].values()) for who in (KNOWS, UNAWARE)}
         for goal, each in numbers["goals"].items()

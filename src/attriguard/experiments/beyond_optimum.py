@@ -1,7 +1,7 @@
 """Beyond the paper: how far each goal stays from the game-theoretic optimum, on a domain small enough to solve.
 
-The domain is that of appendix A: the most telling items, rated or not. The attacker knows the mechanism and does the
-best that can be done. Each goal is compared with the optimum for the very noise that it makes.
+The domain is that of appendix A: the items that separate the values best, rated or not. The attacker knows the
+mechanism and is the best possible. Each goal is compared with the optimum for as much noise as the goal makes.
 
 Rule: holds if, on average over the budgets, "conceal" stays nearer to the optimum than "mislead" (the core), and so
 does "both".
@@ -30,6 +30,8 @@ SPLIT, MEMBERS = 0.5, 2
 
 
 class BeyondOptimum(Experiment):
+    """Each goal beside the game-theoretic optimum for as much noise."""
+
     name = "beyond-optimum"
     title = "Beyond: how far from the optimum"
     claim = (
@@ -42,6 +44,7 @@ class BeyondOptimum(Experiment):
     effort = (20.0, 60.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Solve the game for the noise that each goal makes at each budget."""
         from attriguard.defenses.game_domain import separating_items
 
         items = separating_items(work.train.X, work.train.y, min(COMPARED_ITEMS, work.profile.game_items))
@@ -54,6 +57,7 @@ class BeyondOptimum(Experiment):
         return {"items": int(items.size), "goals": found}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The mean distance to the optimum of "conceal" (the core) and of "both", against "mislead"."""
         excess = {goal: float(np.mean([p["goal"] - p["optimum"] for p in numbers["goals"][goal]])) for goal in GOALS}
         return [
             Check(
@@ -65,17 +69,20 @@ class BeyondOptimum(Experiment):
         ]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """Every goal and its optimum at the largest budget."""
         last = {goal: points[-1] for goal, points in numbers["goals"].items()}
         shown = ", ".join(f"{goal} {share(p['goal'])} (optimum {share(p['optimum'])})" for goal, p in last.items())
         return ("–", f"budget {BUDGETS[-1]:g}: {shown}")
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """How small the domain is."""
         return [
             f"{numbers['items']} items only, so that the program can be solved; most users have rated none of them, "
             "and nothing can be taken from those.",
         ]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The best attacker over the changes made, by goal."""
         points = numbers["goals"]
         first = points["mislead"][0]
         known = sorted({(p["noise"], p["optimum"]) for each in points.values() for p in each})

@@ -1,7 +1,7 @@
 """Beyond the paper: the `margin` search and `confidence` against PANDA; LR-D defends.
 
-Rule: holds if `margin` needs less noise than PANDA (the core), attackers infer less after `margin` than after PANDA at
-budget 4, each of them, and less still with confidence "auto" at budget 8.
+Rule: holds if `margin` needs less noise than PANDA (the core), every attacker infers less after `margin` than after
+PANDA at budget 4, and less with confidence "auto" than without at budget 8.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ KINDS = ("panda", "margin", "margin, confidence auto")
 
 
 class BeyondSearches(Experiment):
+    """The search `margin` and confidence "auto" beside PANDA."""
+
     name = "beyond-searches"
     title = "Beyond: margin and confidence"
     claim = (
@@ -34,6 +36,7 @@ class BeyondSearches(Experiment):
     effort = (60.0, 900.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Attack the plans of both searches, and of `margin` with confidence "auto"."""
         searching, attacking = progress.parts(1, 4)
         plans = {search: work.plan(search=search, progress=part) for search, part in searching.each(KINDS[:2])}
         plans[KINDS[2]] = work.guard(search="margin", confidence="auto").plan(work.X, budget=BUDGETS[-1])
@@ -52,6 +55,7 @@ class BeyondSearches(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The noise of both searches (the core), and the attackers' accuracies after each."""
         noise, accuracy = numbers["mean_l0"], numbers["accuracy"]
         four, eight = BUDGETS.index(4.0), BUDGETS.index(8.0)
         margin = {name: found["margin"][four] - found["panda"][four] for name, found in accuracy.items()}
@@ -66,10 +70,12 @@ class BeyondSearches(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """What RF-A infers after each, at budget 4."""
         found, four = numbers["accuracy"]["RF-A"], BUDGETS.index(4.0)
         return "–", f"RF-A at budget 4: {', '.join(f'{kind} {share(found[kind][four])}' for kind in KINDS)}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """Every attacker over budgets, by search."""
         plots = [
             LinePlot(
                 [Line(kind, BUDGETS, [100 * a for a in found[kind]]) for kind in KINDS],

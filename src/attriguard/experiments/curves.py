@@ -13,13 +13,14 @@ INFERRED = "users whose value is inferred (%)"
 
 
 def line_of(name: str, curve: Mapping[str, Any]) -> Line:
-    """The untouched data stands at budget 0."""
+    """A curve as a line; the accuracy on untouched data stands at budget 0."""
     before = [] if curve["before"] is None else [(0.0, curve["before"])]
     points = [*before, *zip(curve["budgets"], curve["accuracy"], strict=True)]
     return Line(name, [x for x, _ in points], [100 * y for _, y in points])
 
 
 def published_line(points: Mapping[float, float]) -> Line:
+    """The paper's points, by budget."""
     return Line("the paper's", list(points), [100 * y for y in points.values()], published=True)
 
 
@@ -39,6 +40,7 @@ def budget_plot(
 
 
 def budget_table(curves: Mapping[str, Mapping[str, Any]], *, first: str, extra: Sequence[Sequence[str]] = ()) -> Table:
+    """Accuracy as a table: a row a curve, a column a budget."""
     budgets = next(iter(curves.values()))["budgets"]
     rows = [
         [name, "–" if curve["before"] is None else f"{curve['before']:.3f}", *(f"{a:.3f}" for a in curve["accuracy"])]

@@ -22,6 +22,8 @@ UNEVEN = 3.0
 
 
 class Figure1(Experiment):
+    """How the users are spread over the cities."""
+
     name = "figure-1"
     title = "Figure 1: users a city"
     claim = "Users live in 25 cities of very different size, and whoever guesses the largest is right for one in ten."
@@ -30,6 +32,7 @@ class Figure1(Experiment):
     effort = (1.0, 1.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Count the users of every value."""
         known = work.data.y[work.data.disclosed]
         counts = np.bincount(known, minlength=work.data.m)
         order = np.argsort(-counts, kind="stable")
@@ -41,6 +44,7 @@ class Figure1(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The largest share (the core), the number of values, and how uneven they are."""
         shares = numbers["shares"]
         ratio = shares[0] / shares[-1]
         return [
@@ -51,9 +55,11 @@ class Figure1(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The share of the largest value."""
         return f"largest city: {LARGEST:.2f}", f"largest: {share(numbers['shares'][0])}"
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        """A bar for every value."""
         percent = [100 * each for each in numbers["shares"]]
         return [
             BarPlot(

@@ -1,8 +1,8 @@
 """Figure 10: recommendation precision lost to each defense, over N.
 
-Every defense is as strong as it must be for NN-A to infer what it infers behind AttriGuard at budget 4, or 0.10 if that
-is more; one that never gets there is as strong as it goes. The paper averages over all users; since only test users are
-protected, their own loss is shown as well.
+All defenses are equally strong: NN-A infers after each what it infers after AttriGuard at budget 4, or 0.10 if that is
+more. A defense that never gets there is used at its largest strength. The paper averages over all users; only test
+users are protected, so their own loss is shown as well.
 
 Rule: holds if with every recommender AttriGuard's loss, averaged over N, is the smallest of all defenses, over all
 users and over the protected users. Holds partly if it is not, but with the first recommender no other defense's loss
@@ -35,6 +35,8 @@ BUDGET = 4.0
 
 
 class Figure10(Experiment):
+    """What equally strong defenses cost a recommender."""
+
     name = "figure-10"
     title = "Figure 10: what recommendations lose"
     claim = "At the same protection, AttriGuard costs a recommender less precision than every other defense."
@@ -44,6 +46,7 @@ class Figure10(Experiment):
     revision = 3
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Find every defense's strength, then test every recommender after each defense."""
         comparing, learning, recommending = progress.parts(4, 1, 5)
         levels = strengths(work, comparing)
         ready: list[Defense] = [
@@ -62,6 +65,7 @@ class Figure10(Experiment):
         return {"ns": list(NS), "users": int(work.y.size), **levels, "losses": losses, "passed_over": passed_over}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """Whether any defense loses less by more than chance (the core), then the least loss by recommender."""
         checks = [self._core(numbers)]
         for recommender, losses in numbers["losses"].items():
             for group, words in (("all", "over all users"), ("protected", "over the protected users")):
@@ -85,6 +89,7 @@ class Figure10(Experiment):
                      ", ".join(less) or f"none of {len(losses) - 1}", not less)  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The losses of AttriGuard and of the best rival."""
         recommender, losses = next(iter(numbers["losses"].items()))
         means = {name: mean_loss(each["protected"]) for name, each in losses.items()}
         rival = min((name for name in means if name != OURS), key=lambda name: means[name])
@@ -94,10 +99,12 @@ class Figure10(Experiment):
         )
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """What NN-A infers after each defense, and recommenders that could not run."""
         reached = ", ".join(f"{name} {share(a)}" for name, a in numbers["accuracy"].items())
         return [f"NN-A is to infer {share(numbers['wanted'])}; it infers about: {reached}.", *numbers["passed_over"]]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The loss over N, a plot a recommender and group of users."""
         shown: list[LinePlot | Table] = []
         rows = []
         for recommender, losses in numbers["losses"].items():

@@ -20,6 +20,8 @@ FAR, DROP = 0.2, 0.1
 
 
 class Figure2(Experiment):
+    """How far RC-A can widen its region without losing accuracy."""
+
     name = "figure-2"
     title = "Figure 2: the radius of RC-A"
     claim = "RC-A infers as much as without a region up to a radius of 0.05, and sharply less beyond."
@@ -28,6 +30,7 @@ class Figure2(Experiment):
     effort = (15.0, 900.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Train RC-A once, and attack untouched users with every radius."""
         from attriguard.attacks.region import RegionBased, accuracy_over_radius, largest_radius
 
         attack = work.attack("RC-A")
@@ -46,6 +49,7 @@ class Figure2(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The radius at which the accuracy begins to fall (the core), and how far it falls."""
         by_radius = dict(zip(numbers["radii"], numbers["accuracy"], strict=True))
         best, edge = max(by_radius.values()), numbers["largest_radius"]
         loss = 1 - by_radius[FAR] / best
@@ -56,9 +60,11 @@ class Figure2(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The largest radius that costs hardly any accuracy."""
         return f"level up to {RADIUS:g}", f"level up to {numbers['largest_radius']:g}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The accuracy over the radius."""
         percent = [100 * each for each in numbers["accuracy"]]
         rows = [[f"{r:g}", share(a)] for r, a in zip(numbers["radii"], numbers["accuracy"], strict=True)]
         return [

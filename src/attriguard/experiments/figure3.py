@@ -20,6 +20,8 @@ ORDERS = 10.0
 
 
 class Figure3(Experiment):
+    """The noise that each search needs to reach each city."""
+
     name = "figure-3"
     title = "Figure 3: noise a city, by search"
     claim = (
@@ -34,6 +36,7 @@ class Figure3(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Run every search on both classifiers, for as many users as the profile grants."""
         return {
             "attribute": work.data.attribute,
             "values": list(work.data.values),
@@ -41,6 +44,8 @@ class Figure3(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """FGSM's noise against PANDA's (the core), then JSMA's and CW's."""
+
         def against(search: str, defender: str, factor: float, *, strict: bool, words: str) -> Check:
             known = same_users(numbers, defender, search)
             if known is None:
@@ -58,11 +63,13 @@ class Figure3(Experiment):
         ]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The noise of every search in multiples of PANDA's, on LR-D."""
         known = {name: same_users(numbers, LR_D, name) for name in numbers["searches"][LR_D] if name != "panda"}
         times = (f"{SHOWN[name]} {each[0] / each[1]:,.2f}" for name, each in known.items() if each and each[1])
         return "PANDA < JSMA ≈ CW ≪ FGSM on LR-D", f"times PANDA's noise on LR-D: {', '.join(times)}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """The mean noise by value, a plot a classifier."""
         return [
             *(self._plot(numbers, defender, found) for defender, found in numbers["searches"].items()),
             Table(
@@ -93,6 +100,7 @@ class Figure3(Experiment):
         )
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """Which means are rough."""
         return ["CW and exact take long and were measured on few users, so their means are rough."]
 
 

@@ -37,6 +37,8 @@ def all_curves(work: Workspace, progress: Progress) -> dict[str, dict[str, Any]]
 
 
 class Figure4(Experiment):
+    """All attacks over the budget."""
+
     name = "figure-4"
     title = "Figure 4: attacks over the budget"
     claim = (
@@ -51,9 +53,11 @@ class Figure4(Experiment):
     effort = (1.0, 5.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Attack one plan with every attack."""
         return {"users": int(work.y.size), "curves": all_curves(work, progress)}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """How many attacks are near guessing at budget 4 (the core), and the order of the attacks."""
         curves = {name: curve for name, curve in numbers["curves"].items() if name != "BA-A"}
         guessing = numbers["curves"]["BA-A"]["before"]
         low = [name for name, curve in curves.items() if at(curve, LATE) <= guessing + NEAR]
@@ -82,6 +86,7 @@ class Figure4(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """The weakest and the strongest attack at budget 4."""
         found = {name: at(curve, LATE) for name, curve in numbers["curves"].items() if name != "BA-A"}
         low, high = min(found, key=lambda k: found[k]), max(found, key=lambda k: found[k])
         return (
@@ -90,6 +95,7 @@ class Figure4(Experiment):
         )
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """Accuracy over budgets, a line an attack."""
         curves = numbers["curves"]
         shown = {name: curve for name, curve in curves.items() if name != "BA-A"}
         costs = ["changes made", "", *(f"{cost:.2f}" for cost in curves["LR-A"]["expected_cost"])]

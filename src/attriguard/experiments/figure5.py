@@ -21,6 +21,8 @@ TARGETS = {"p from training": "train", "p uniform": "uniform"}
 
 
 class Figure5(Experiment):
+    """Two target distributions for the same noise."""
+
     name = "figure-5"
     title = "Figure 5: the target distribution"
     claim = "NN-A infers less when p is estimated from training users than when p is uniform, most at large budgets."
@@ -29,6 +31,7 @@ class Figure5(Experiment):
     effort = (1.0, 5.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Attack the plans of both target distributions with NN-A."""
         searching, attacking = progress.parts(1, 1)
         plans = {
             name: work.plan(target=target, progress=part) for (name, target), part in searching.each(TARGETS.items())
@@ -38,6 +41,7 @@ class Figure5(Experiment):
         return {"users": int(work.y.size), "baseline": baseline_of(work.y, work.train.y), "curves": curves}
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The gain of p from training at the largest budget (the core), at every budget, and on average."""
         trained, uniform = (numbers["curves"][name]["accuracy"] for name in TARGETS)
         gains = [u - t for t, u in zip(trained, uniform, strict=True)]
         above = -min(gains)
@@ -51,10 +55,12 @@ class Figure5(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """NN-A at the largest budget, for both."""
         trained, uniform = (numbers["curves"][name]["accuracy"][-1] for name in TARGETS)
         return "p from training lower", f"budget {BUDGETS[-1]:g}: {share(trained)} against {share(uniform)}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """NN-A over budgets, a line a target distribution."""
         curves = numbers["curves"]
         return [
             budget_plot(

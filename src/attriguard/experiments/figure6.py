@@ -23,6 +23,8 @@ TOLERANCE = 0.03
 
 
 class Figure6(Experiment):
+    """Noise found on LR-D beside noise found on NN-D."""
+
     name = "figure-6"
     title = "Figure 6: the defender's classifier"
     claim = "Against NN-A, noise found on a network (NN-D) protects better than noise found on LR-D, at every budget."
@@ -31,6 +33,7 @@ class Figure6(Experiment):
     effort = (3.0, 120.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Attack the plans of both classifiers with NN-A."""
         # Both plans first: the paper's NN-D and NN-A need not be in memory at once.
         searching, attacking = progress.parts(1, 1)
         plans = {defender: work.plan(defender, progress=part) for defender, part in searching.each((LR_D, NN_D))}
@@ -50,6 +53,7 @@ class Figure6(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The least favourable budget (the core), and the distance to the published numbers."""
         lr, nn = (numbers["curves"][defender] for defender in (LR_D, NN_D))
         above = max(at(nn, budget) - at(lr, budget) for budget in BUDGETS)
         checks = [
@@ -63,10 +67,12 @@ class Figure6(Experiment):
         return checks
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """NN-A at budget 4 behind both."""
         lr, nn = (at(numbers["curves"][defender], 4.0) for defender in (LR_D, NN_D))
         return f"NN-D at budget 4: {PUBLISHED[4.0]:.2f}", f"NN-D {share(nn)}, LR-D {share(lr)}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """NN-A over budgets, a line a classifier, and the noise of both."""
         curves = {f"{name} defends": curve for name, curve in numbers["curves"].items()}
         papers = ["the paper's NN-D", "", *(f"{PUBLISHED[b]:.2f}" if b in PUBLISHED else "" for b in BUDGETS)]
         return [

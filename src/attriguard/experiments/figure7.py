@@ -1,7 +1,7 @@
 """Figure 7: training users that attacker and defender share; NN-A attacks, LR-D defends, budget 4.
 
-Attacker and defender each learn from half of the training users. The attacker keeps his half; of the defender's, a
-share is from the attacker's and the rest is not. So there is one attacker, and only the guard changes.
+Attacker and defender each learn from as many users as half of the training users. The attacker's users stay the same. A
+share of the defender's users are taken from the attacker's, the others are not. So only the guard changes.
 
 Rule: holds if without overlap NN-A infers at most 0.05 more than where all users are shared (the core; the paper's
 figures are that far apart), less than 0.15 even so, and at most 0.13 where all are shared.
@@ -31,6 +31,8 @@ WITHOUT, WITH, AROUND = 0.15, 0.10, 0.03
 
 
 class Figure7(Experiment):
+    """Guards that share more or fewer training users with the attacker."""
+
     name = "figure-7"
     title = "Figure 7: shared training users"
     claim = "The guard works almost as well when attacker and defender have learnt from different users."
@@ -39,6 +41,7 @@ class Figure7(Experiment):
     effort = (15.0, 900.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Learn a guard for every overlap, and attack all of their plans with one NN-A."""
         other_users, attacker_users, _ = halves(work.train, work.test, work.seed)
         learning, attacking = progress.parts(1, 1)
         plans = {}
@@ -59,6 +62,7 @@ class Figure7(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """What the missing overlap costs (the core), and both ends beside the paper's."""
         by_overlap = dict(zip(numbers["overlaps"], numbers["accuracy"], strict=True))
         none, all_ = by_overlap[0.0], by_overlap[1.0]
         return [
@@ -69,15 +73,18 @@ class Figure7(Experiment):
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """NN-A without overlap and with full overlap."""
         by_overlap = dict(zip(numbers["overlaps"], numbers["accuracy"], strict=True))
         return "no overlap: below 0.15", f"{share(by_overlap[0.0])} (all shared: {share(by_overlap[1.0])})"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """What NN-A infers without a guard."""
         return [
             f"NN-A, learnt from {numbers['training_users']:,} users, infers {share(numbers['before'])} without a guard."
         ]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """NN-A over the overlap."""
         percent = [100 * each for each in numbers["overlaps"]]
         rows = [[f"{o:.0f} %", share(a)] for o, a in zip(percent, numbers["accuracy"], strict=True)]
         lines = [Line(ATTACK, percent, [100 * each for each in numbers["accuracy"]])]

@@ -2,8 +2,9 @@
 
 Where a policy cannot reach a value, the search goes beyond it, to modify_add, as in the paper.
 
-Rule: holds if modify_add outperforms modify_exist (the core) and add_new, and add_new modify_exist: NN-A infers less by
-more than 0.005 on average over the budgets from 1 to 4, and at none of them more by as much.
+Rule: holds if modify_add outperforms modify_exist (the core) and add_new, and add_new outperforms modify_exist. To
+outperform means: over the budgets from 1 to 4, NN-A infers less by more than 0.005 on average, and at none of them more
+than 0.005 more.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ TOLERANCE = 0.005
 
 
 class Figure8(Experiment):
+    """The three policies at the same budgets."""
+
     name = "figure-8"
     title = "Figure 8: the policies"
     claim = "Modify_Add protects best at the same budget, then Add_New, and Modify_Exist least."
@@ -33,6 +36,7 @@ class Figure8(Experiment):
     effort = (3.0, 240.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Attack the plan of every policy with NN-A."""
         searching, attacking = progress.parts(1, 1)
         plans = {policy: work.plan(policy=policy, progress=part) for policy, part in searching.each(ORDER)}
         found = work.curves("NN-A", plans, BUDGETS, progress=attacking)
@@ -53,6 +57,7 @@ class Figure8(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """Each policy against the policy that it should outperform; the first pair is the core."""
         curves = numbers["curves"]
 
         def outperforms(first: str, second: str) -> Check:
@@ -67,10 +72,12 @@ class Figure8(Experiment):
         return [outperforms(ORDER[0], ORDER[2]), outperforms(ORDER[0], ORDER[1]), outperforms(ORDER[1], ORDER[2])]
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """NN-A at budget 4, by policy."""
         found = ", ".join(f"{policy} {share(at(numbers['curves'][policy], 4.0))}" for policy in ORDER)
         return "Modify_Add < Add_New < Modify_Exist", f"budget 4: {found}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """NN-A over budgets, a line a policy, and the noise of each."""
         curves = numbers["curves"]
         rows = [
             [policy, f"{n['mean_l0']:.2f}", f"{n['success']:.1%}", f"{n['beyond_policy']:.1%}"]

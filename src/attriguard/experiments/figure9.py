@@ -1,10 +1,10 @@
 """Figure 9: AttriGuard against BlurMe, ChiSquare, QPM and LDP-SH; NN-A attacks. What noise does each accuracy cost?
 
-AttriGuard has LR-D and PANDA; with NN-D it is drawn beside, and so are random and telling changes. BlurMe and ChiSquare
+AttriGuard has LR-D and PANDA. AttriGuard with NN-D and three simple defenses are shown beside it. BlurMe and ChiSquare
 must be told every user's true value.
 
-Rule: holds if no rival gets NN-A down to what AttriGuard reaches at budget 2 with less noise (the core), nor to what it
-reaches at any other budget from 1 on, and QPM never adds fewer than ten changes.
+Rule: holds if no rival needs less noise than AttriGuard at budget 2 to bring NN-A down to the same accuracy (the core),
+the same is true for every other budget from 1 on, and QPM never makes fewer than ten changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attriguard.report.plots import Line, LinePlot
 
 OURS = "AttriGuard"
 RIVALS = ("BlurMe", "ChiSquare", "QPM", "LDP-SH")
-# Drawn beside them: AttriGuard with a network, and what a person would try first.
+# Shown beside them: AttriGuard with a network, and what a person would try first.
 NETWORK = "AttriGuard, NN-D"
 REFERENCES = ("random-additions", "random-deletions", "telling-deletions")
 ATTACK = "NN-A"
@@ -32,6 +32,7 @@ QPM_LEAST = 10.0
 
 
 def defenses_of(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[Defense]:
+    """The defenses by name, with the options of this experiment."""
     return lineup(names, scale=work.data.scale, search="panda", random_state=work.seed)
 
 
@@ -49,6 +50,8 @@ def tradeoffs(work: Workspace, names: Sequence[str], progress: Progress) -> list
 
 
 class Figure9(Experiment):
+    """What each defense costs for the same accuracy of the attacker."""
+
     name = "figure-9"
     title = "Figure 9: AttriGuard and its rivals"
     claim = "For the same accuracy of the attacker, AttriGuard adds substantially less noise than every other defense."
@@ -61,6 +64,7 @@ class Figure9(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Measure every defense over its strengths, and AttriGuard with NN-D beside."""
         comparing, searching, attacking, beside = progress.parts(4, 2, 1, 2)
         found = tradeoffs(work, (OURS, *RIVALS), comparing)
         plans = {NETWORK: work.plan(NN_D, progress=searching)}
@@ -88,6 +92,7 @@ class Figure9(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """Rivals with less noise at budget 2 (the core) and at other budgets, and QPM's least noise."""
         ours = numbers["defenses"][OURS]
         core = ours["strengths"].index(CORE)
         later = [k for k, budget in enumerate(ours["strengths"]) if budget >= FROM_BUDGET and k != core]
@@ -113,6 +118,7 @@ class Figure9(Experiment):
         return Check(text, "; ".join(cheaper) or "none", not cheaper)
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """AttriGuard at budget 2, and the rival that comes nearest."""
         ours = numbers["defenses"][OURS]
         k = ours["strengths"].index(CORE)
         needs = {name: need[k] for name, need in numbers["rivals_need"].items() if need[k] is not None}
@@ -124,10 +130,12 @@ class Figure9(Experiment):
         )
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """Which defenses are told every user's true value."""
         told = [name for name, each in numbers["defenses"].items() if each["told"]]
         return [f"{' and '.join(told)} are told every user's true value, which in practice nobody can."] if told else ()
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
+        """Accuracy over noise, a line a defense."""
         lines, rows = [], []
         for name, each in numbers["defenses"].items():
             shown = name + ("*" if each["told"] else "")

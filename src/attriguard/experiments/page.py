@@ -1,4 +1,4 @@
-"""A reproduction as one page, figures and numbers: what the paper claims, what was measured, and where they differ."""
+"""A reproduction as a page, figures and numbers: what the paper claims, what was measured, and where they differ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from typing import Any
 
 from attriguard.data.files import make_folder, written_beside
 from attriguard.evaluation.paper import PAPER_DATASET
+from attriguard.experiments import names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
-from attriguard.experiments.runner import Finished
+from attriguard.experiments.runner import Finished, all_stored, run_all
+from attriguard.experiments.workspace import Workspace
+from attriguard.progress import ProgressLike
 from attriguard.report.page import Figure, Page, Section, Table, write_page
 from attriguard.report.plots import Drawing, draw
+from attriguard.report.record import versions
 
 # Told apart by sign as well as by words.
 SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
@@ -22,6 +26,8 @@ PAGE, RESULTS = "index.html", "results.json"
 
 @dataclass(frozen=True)
 class Reproduction:
+    """The experiments that one page shows, and facts about the measurement."""
+
     source: str
     profile: str
     finished: Sequence[Finished]
@@ -30,11 +36,37 @@ class Reproduction:
 
     @property
     def measured(self) -> list[tuple[Finished, Numbers]]:
+        """The experiments that have numbers, with their numbers."""
         return [(each, each.numbers) for each in self.finished if each.numbers is not None]
 
     @property
     def verdicts(self) -> list[str]:
+        """The verdict of every experiment that has numbers."""
         return [each.experiment.verdict(numbers) for each, numbers in self.measured]
+
+
+def reproduce(wanted: Sequence[str], work: Workspace, progress: ProgressLike = None) -> Reproduction:
+    """Run the experiments that are wanted, and gather everything that was measured in the same workspace."""
+    found = run_all(wanted, work, progress)
+    shown = {each.experiment.name: each for each in (*all_stored(work), *found)}
+    command = f"attriguard reproduce --profile {work.profile.name} --dataset {work.source} --seed {work.seed}"
+    return Reproduction(
+        source=work.source,
+        profile=work.profile.name,
+        finished=[shown[name] for name in names() if name in shown],
+        not_run=[name for name in names() if name not in shown],
+        facts={
+            "command": command,
+            "seed": work.seed,
+            "versions": versions(),
+            "training users": work.train.n_users,
+            "test users": int(work.y.size),
+            "items": work.data.n_items,
+            "values": work.data.m,
+            "hidden units, attacker": work.profile.attacker_units,
+            "hidden units, defender": work.profile.defender_units,
+        },
+    )
 
 
 def write_reproduction(result: Reproduction, folder: Path) -> None:
@@ -103,6 +135,7 @@ def claims_table(result: Reproduction) -> Table:
 
 
 def verdict_of(each: Finished, numbers: Numbers) -> str:
+    """The verdict with its sign."""
     verdict = each.experiment.verdict(numbers)
     return f"{SIGNS[verdict]} {verdict}"
 
@@ -126,6 +159,7 @@ def summary(result: Reproduction) -> str:
 
 
 def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | Table]]) -> Page:
+    """The page: verdicts first, then a section an experiment."""
     sections = [Section("Claims and verdicts", parts=[_linked(claims_table(result))])]
     if result.source != PAPER_DATASET:
         sections.insert(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from attriguard.classifiers.network import ATTACKER_UNITS, DEFENDER_UNITS
 
-# Test users that a search is measured on, by search and defender; None: all, 0: it is left out. What takes long is
-# measured on few: CW on a network of the paper's size takes minutes a user (the paper's took twelve days).
+# Test users that a search is measured on, by search and defender; None: all, 0: it is left out. Slow searches are
+# measured on few users: CW on a network of the paper's size takes minutes a user (in the paper, twelve days).
 FEW: Mapping[str, int | None] = {
     "fgsm LR-D": 100, "fgsm NN-D": 40, "jsma LR-D": None, "jsma NN-D": 40, "cw LR-D": 8, "cw NN-D": 2,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 40, "exact LR-D": 12,

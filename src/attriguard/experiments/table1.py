@@ -21,6 +21,8 @@ TOLERANCE = 0.03
 
 
 class Table1(Experiment):
+    """All attacks on untouched data."""
+
     name = "table-1"
     title = "Table 1: eight attacks, no defense"
     claim = "Without a defense, every attack that learns infers several times as many cities as guessing does."
@@ -29,6 +31,7 @@ class Table1(Experiment):
     effort = (60.0, 14000.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Take the accuracy on untouched data from the curves of figure 4."""
         curves = all_curves(work, progress)
         return {
             "papers_data": work.is_papers,
@@ -37,6 +40,7 @@ class Table1(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The weakest attack against guessing (the core) and, on the paper's data, every attack against its number."""
         found = numbers["accuracy"]
         learned = {name: value for name, value in found.items() if name != "BA-A"}
         least = min(learned, key=lambda name: learned[name])
@@ -55,9 +59,11 @@ class Table1(Experiment):
         return checks
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """NN-A's accuracy."""
         return f"NN-A {TABLE_1['NN-A']:.2f}", f"NN-A {share(numbers['accuracy']['NN-A'])}"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """Which attacks are better than the paper's."""
         if not numbers["papers_data"]:
             return ()
         above = [
@@ -68,6 +74,7 @@ class Table1(Experiment):
         return [f"Better attackers than the paper's: {', '.join(above)}."] if above else ()
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        """A bar an attack, beside the paper's."""
         found = numbers["accuracy"]
         bars = {"measured": [100 * value for value in found.values()]}
         papers = numbers["papers_data"]

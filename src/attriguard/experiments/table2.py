@@ -28,12 +28,15 @@ FASTER = 100.0
 
 
 def duration(seconds: float) -> str:
+    """Seconds as tables show them."""
     if seconds >= 10:
         return f"{seconds:,.0f} s"
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
 
 
 class Table2(Experiment):
+    """How often the searches succeed, and how long they take."""
+
     name = "table-2"
     title = "Table 2: success and running time"
     claim = (
@@ -49,6 +52,7 @@ class Table2(Experiment):
     revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
+        """Take success and time from the searches of figure 3."""
         kept = ("users", "success", "proven", "seconds")
         return {
             "searches": {
@@ -58,6 +62,7 @@ class Table2(Experiment):
         }
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
+        """The success of the greedy searches (the core), then the times."""
         found = numbers["searches"]
         sure = {
             f"{SHOWN[s]} {d}": found[d][s]["success"] for d in found for s in ("fgsm", "jsma", "panda") if s in found[d]
@@ -84,11 +89,13 @@ class Table2(Experiment):
         return checks
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
+        """PANDA's and CW's time on LR-D."""
         lr = numbers["searches"][LR_D]
         cw = f", CW {duration(lr['cw']['seconds'])}" if "cw" in lr else ""
         return "PANDA on LR-D 8.7 s, CW 7,406 s", f"PANDA on LR-D {duration(lr['panda']['seconds'])}{cw}"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
+        """What was not measured, and what the times can be compared with."""
         unmeasured = [defender for defender, found in numbers["searches"].items() if "cw" not in found]
         return [
             *(
@@ -100,6 +107,7 @@ class Table2(Experiment):
         ]
 
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
+        """Times as bars; success and time beside the paper's."""
         found = numbers["searches"]
         names = [name for name in SHOWN if any(name in entries for entries in found.values())]
         rows = []

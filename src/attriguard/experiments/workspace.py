@@ -1,4 +1,4 @@
-"""What experiments share: users, trained classifiers, Phase I, and what attacks inferred; each made once and kept.
+"""What experiments share: users, trained classifiers, noise, and attackers' predictions; each is made once and kept.
 
 Everything stands in the work folder under a name that is made of its content (data, options, seed, the version of this
 package), so that nothing is computed twice and nothing stale is used. Files take their names only when they are whole.
@@ -123,7 +123,7 @@ class Workspace:
         return network.fit(self.train.X, self.train.y, checkpoint=checkpoint, progress=watched)
 
     def classifier(self, defender: str, progress: ProgressLike = None) -> Classifier:
-        """A trained one. Networks of the paper's size are large, so nobody but the caller keeps it."""
+        """The defender's classifier, trained. The workspace does not keep it: the paper's networks are large."""
         check_choice(defender, BLOCKS, name="defender")
         return self.network(progress) if defender == NN_D else self.guard(progress=progress).classifier_
 
@@ -175,7 +175,7 @@ class Workspace:
         target: str = "train",
         progress: ProgressLike = None,
     ) -> Plan:
-        """Both phases for all attacked users; the budget is set by whoever evaluates."""
+        """Both phases for all attacked users, at budget 0; an evaluation sets other budgets."""
         found = self.phase_one(defender, search, policy, progress=progress)
         mechanism = Divergence(make_target(target, np.bincount(self.train.y, minlength=self.data.m)))
         return make_plan(self.X, found.edits, mechanism, budget=0.0, inferred=found.inferred)

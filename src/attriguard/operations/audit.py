@@ -18,7 +18,8 @@ from attriguard.operations.inputs import DataLike, as_data, make_guard, split_op
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.progress import ProgressLike
-from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, plain_name, summary
+from attriguard.report.attack_names import plain_name
+from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, summary
 from attriguard.report.page import Page, Table
 
 ATTACKS = ("BA-A", "LR-A", "RF-A")

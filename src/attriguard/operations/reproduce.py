@@ -22,13 +22,13 @@ from attriguard.experiments.page import (
     summary,
     write_reproduction,
 )
+from attriguard.experiments.page import reproduce as run_experiments
 from attriguard.experiments.profiles import PROFILES
-from attriguard.experiments.runner import all_stored, run_all, state
+from attriguard.experiments.runner import state
 from attriguard.experiments.workspace import Workspace
 from attriguard.operations.results import Result
-from attriguard.progress import Progress, ProgressLike
+from attriguard.progress import ProgressLike
 from attriguard.report.page import Page, Table
-from attriguard.report.record import versions
 
 TWIN = "twin"
 WORK = "attriguard-work"
@@ -136,15 +136,7 @@ def reproduce(
     for name in wanted:
         check_choice(name, EXPERIMENTS, name="experiment")
     space = _workspace(dataset, profile, work, random_state)
-    found = run_all(wanted or names(), space, Progress.of(progress))
-    shown = {each.experiment.name: each for each in (*all_stored(space), *found)}
-    result = Reproduction(
-        source=space.source,
-        profile=space.profile.name,
-        finished=[shown[name] for name in names() if name in shown],
-        not_run=[name for name in names() if name not in shown],
-        facts=_facts(space),
-    )
+    result = run_experiments(wanted or names(), space, progress)
     return ReproductionResult(result, stands_in=dataset is None and space.source != PAPER_DATASET)
 
 
@@ -159,18 +151,3 @@ def _workspace(
     if dataset is None:
         dataset = PAPER_DATASET if find_dataset(PAPER_DATASET) is not None else TWIN
     return Workspace(load_dataset(dataset), source=dataset, profile=size, folder=Path(work), seed=random_state)
-
-
-def _facts(space: Workspace) -> dict[str, Any]:
-    """What is needed to get the numbers again."""
-    return {
-        "command": f"attriguard reproduce --profile {space.profile.name} --dataset {space.source} --seed {space.seed}",
-        "seed": space.seed,
-        "versions": versions(),
-        "training users": space.train.n_users,
-        "test users": int(space.y.size),
-        "items": space.data.n_items,
-        "values": space.data.m,
-        "hidden units, attacker": space.profile.attacker_units,
-        "hidden units, defender": space.profile.defender_units,
-    }

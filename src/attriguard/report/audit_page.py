@@ -7,23 +7,25 @@ from attriguard.evaluation.goals_compared import N
 from attriguard.goals import GOALS
 from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
+from attriguard.report.attack_names import plain_name
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, line_plot
 
 LIMITS = (
-    "They are averages over users. A budget is an average, too: some users get more changes, some none.",
-    "The guard hides one attribute. What else the ratings say about a person, they still say.",
-    "Who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a secret key, so "
-    "that a user gets the same noise every time.",
+    "The figures are averages over users. A budget is an average, too: some users get more changes, some none.",
+    "The guard hides one attribute. The ratings still say whatever else they say about a person.",
+    "An attacker who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a "
+    "secret key, so that a user gets the same noise every time.",
 )
 
 
 def percent(share: float) -> str:
+    """A share of users as pages show it."""
     return f"{100 * share:.1f} %"
 
 
 def summary(audit: Audit) -> str:
-    """What was found, in one breath."""
+    """What was found, in two sentences."""
     worst, guess = audit.worst_now, audit.guessing
     now = (
         f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
@@ -38,6 +40,7 @@ def summary(audit: Audit) -> str:
 
 
 def audit_page(audit: Audit, *, title: str, source: str) -> Page:
+    """The whole audit as a page; ``source`` names the data."""
     return Page(
         title=title,
         lead=summary(audit),
@@ -73,18 +76,6 @@ def _guard(audit: Audit) -> str:
     return ", ".join([*parts, guard.policy])
 
 
-def plain_name(attack: str) -> str:
-    """What an attacker uses, for readers who do not know the paper; the name itself for attacks of other packages."""
-    from attriguard.attacks import class_of
-    from attriguard.errors import ParameterError
-
-    try:
-        cls = class_of(attack)
-    except ParameterError:
-        return attack
-    return getattr(cls, "plain_name", cls.summary) or attack
-
-
 def _name(attack: str) -> str:
     plain = plain_name(attack)
     return attack if plain == attack else f"{attack}: {plain}"
@@ -104,9 +95,9 @@ def _now(audit: Audit) -> Section:
     return Section(
         title="What can be inferred now",
         text=[
-            f"{audit.n_train:,} users stand for those who disclose “{audit.data.attribute}”: attackers learn here. "
-            f"{audit.n_test:,} others stand for those who keep it private. The table shows for how many of these an "
-            f"attacker names the right one of {audit.data.m} values."
+            f"{audit.n_train:,} users stand for users who disclose “{audit.data.attribute}”; attackers learn from "
+            f"them. {audit.n_test:,} other users stand for users who keep it private. The table shows for how many of "
+            f"the latter an attacker names the right one of {audit.data.m} values."
         ],
         parts=[Table(["attacker", "right", "95 % interval", "against guessing"], rows, numeric=(1, 2, 3))],
     )
@@ -126,8 +117,9 @@ def _revealing(audit: Audit) -> Section:
     return Section(
         title="Which items give it away",
         text=[
-            "Having rated one of these says most about a user. “Times as frequent” compares the value among those "
-            "who have rated the item with everybody. Items rated by fewer than ten users are not listed."
+            "Having rated one of these items says most about a user. “Times as frequent” compares the value's share "
+            "among users who have rated the item with its share among all users. Items rated by fewer than ten users "
+            "are not listed."
         ],
         parts=[
             Table(
@@ -178,7 +170,7 @@ def _changes(audit: Audit) -> str:
 
 
 def knowing_in_words(audit: Audit) -> list[str]:
-    """The worst attacker beside the same one who does not know, a line each."""
+    """What an attacker infers who does not know the guard, and the same attacker who knows it: a line each."""
     if audit.aware is None:
         return [
             f"These attackers do not know the guard. An attacker who retrains {get_goal(audit.guard.goal).regained}"
@@ -207,9 +199,9 @@ def _knowing(audit: Audit) -> list[Section]:
     ]
     text = (
         f"The guard learnt from {audit.aware.n_guard:,} of the training users, the attacker "
-        f"({plain_name(unaware.attack)}) from the other {audit.aware.n_attacker:,}. The one who "
-        f"knows has protected his users with that very guard, {audit.aware.draws} times each, and learnt from what "
-        f"came out. Budget {unaware.budgets[-1]:g}."
+        f"({plain_name(unaware.attack)}) from the other {audit.aware.n_attacker:,}. The attacker who knows has "
+        f"protected his users with that very guard, {audit.aware.draws} times each, and learnt from the releases. "
+        f"Budget {unaware.budgets[-1]:g}."
     )
     table = Table(["attacker", "right"], rows, numeric=(1,))
     return [Section(title="If the attacker knows that you use this", text=[text], parts=[table], warning=True)]
@@ -290,20 +282,21 @@ def _in_words(change: Change) -> str:
 
 
 def _regained(audit: Audit) -> str:
-    """What knowing the guard is worth: as it was measured, otherwise as it usually is."""
+    """What knowing the guard is worth: as measured, or, where it was not measured, as it usually is."""
     if audit.aware is None:
         return get_goal(audit.guard.goal).regained
     (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
     return (
         f"infers {_in_100(retrained.accuracy[-1])} here, where without the guard it would be "
-        f"{_in_100(unaware.before or 0.0)}. To undo the guard's changes one by one, which can give more, was not tried."
+        f"{_in_100(unaware.before or 0.0)}. An attacker who tries to undo the guard's changes one by one may infer "
+        "more; this was not tried."
     )
 
 
 def _limits(audit: Audit) -> Section:
     knows = (
-        "All other figures on this page are for attackers who do not know that the guard is used. One who knows it, "
-        f"protects users of his own with the same guard and trains on those, {_regained(audit)}"
+        "All other figures on this page are for attackers who do not know that the guard is used. An attacker who "
+        f"knows it, protects users of his own with the same guard and trains on those, {_regained(audit)}"
     )
     return Section(title="What this does not protect against", points=(knows, *LIMITS), warning=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,8 @@ from attriguard.report.plots import Line, LinePlot, draw
 from attriguard.report.record import versions
 
 DIGITS = 4
+# Marks defenses that are told every user's true value.
 TOLD = "*"
-
-
 # Recommended items that the tables show; the record has all.
 SHOWN_NS = (1, 5, 10, 20, 50)
 
@@ -36,6 +35,8 @@ class Costs:
 
 @dataclass(frozen=True)
 class Comparison:
+    """Defenses side by side, with what a reader needs to know about the measurement."""
+
     source: str  # the data set's name, or the file's
     attribute: str
     tradeoffs: tuple[Tradeoff, ...]
@@ -46,13 +47,16 @@ class Comparison:
 
     @property
     def attacks(self) -> list[str]:
+        """The names of the attacks."""
         return [curve.attack for curve in self.tradeoffs[0].curves]
 
     def name_of(self, tradeoff: Tradeoff) -> str:
+        """The defense's name, marked where it is told every user's true value."""
         return tradeoff.defense + (TOLD if tradeoff.needs_truth else "")
 
     @property
     def remarks(self) -> list[str]:
+        """What a reader must know beside the tables."""
         known = []
         told = [tradeoff.defense for tradeoff in self.tradeoffs if tradeoff.needs_truth]
         if told:
@@ -70,6 +74,7 @@ class Comparison:
 
 
 def tables(result: Comparison) -> list[Table]:
+    """Every point, the noise that each accuracy costs, and what a recommender loses."""
     shown = [_points(result), *(_reached(result, attack) for attack in result.attacks)]
     return shown if result.costs is None else [*shown, _lost(result.costs)]
 
@@ -94,6 +99,7 @@ def _lost(costs: Costs) -> Table:
 
 
 def loss_plot(costs: Costs) -> LinePlot:
+    """The precision that protected users lose over the number of recommended items, a line a defense."""
     return LinePlot(
         [Line(loss.defense, loss.ns.tolist(), (100 * loss.relative_protected).tolist()) for loss in costs.losses],
         x_label="recommended items N",
@@ -133,7 +139,7 @@ def _reached(result: Comparison, attack: str) -> Table:
 
 
 def tradeoff_plot(result: Comparison, attack: str) -> LinePlot:
-    """Utility loss against accuracy, one line a defense; the axis is logarithmic, as they lie orders apart."""
+    """Utility loss against accuracy, one line a defense; logarithmic, since costs differ by orders of magnitude."""
     lines = []
     for tradeoff in result.tradeoffs:
         points = [(x, 100 * y) for x, y in zip(tradeoff.l0, tradeoff.curve(attack).accuracy, strict=True) if x > 0]
@@ -149,6 +155,7 @@ def tradeoff_plot(result: Comparison, attack: str) -> LinePlot:
 
 
 def comparison_page(result: Comparison) -> Page:
+    """The comparison as a page: plots and prices first, every point below."""
     shown = tables(result)
     plots = [tradeoff_plot(result, attack) for attack in result.attacks]
     drawings = [draw(plot) for plot in (plots if result.costs is None else [*plots, loss_plot(result.costs)])]
@@ -173,61 +180,66 @@ def comparison_page(result: Comparison) -> Page:
 
 def record(result: Comparison) -> dict[str, Any]:
     """For machines: the figures, and what is needed to get them again."""
-
-    def short(numbers: Iterable[float]) -> list[float]:
-        return [round(float(number), DIGITS) for number in numbers]
-
     known = {
         **result.settings,
         "versions": versions(),
         "dataset": result.source,
         "attribute": result.attribute,
         "before": {curve.attack: round(curve.before or 0.0, DIGITS) for curve in result.tradeoffs[0].curves},
-        "defenses": {
-            tradeoff.defense: {
-                "strength": tradeoff.strength,
-                "told_the_true_value": tradeoff.needs_truth,
-                "strengths": list(tradeoff.strengths),
-                "l0": short(tradeoff.l0),
-                "l2": short(tradeoff.l2),
-                "accuracy": {curve.attack: short(curve.accuracy) for curve in tradeoff.curves},
-                "interval": {curve.attack: short(curve.margin()) for curve in tradeoff.curves},
-                "l0_for_accuracy": {
-                    curve.attack: {
-                        f"{level:g}": None
-                        if (noise := tradeoff.noise_for(curve.attack, level)) is None
-                        else round(noise, DIGITS)
-                        for level in result.levels
-                    }
-                    for curve in tradeoff.curves
-                },
-            }
-            for tradeoff in result.tradeoffs
-        },
+        "defenses": {tradeoff.defense: _record_of(tradeoff, result.levels) for tradeoff in result.tradeoffs},
     }
     if result.costs is not None:
-        known["precision"] = {
-            "recommender": result.costs.recommender,
-            "attack": result.costs.attack,
-            "accuracy": round(result.costs.accuracy, DIGITS),
-            "holdouts": result.costs.holdouts,
-            "users_left_out": result.costs.left_out,
-            "ns": result.costs.losses[0].ns.tolist(),
-            "before": short(result.costs.losses[0].before),
-            "before_protected": short(result.costs.losses[0].before_protected),
-            "defenses": {
-                loss.defense: {
-                    "strength": loss.strength,
-                    "relative_loss": short(loss.relative),
-                    "relative_loss_protected": short(loss.relative_protected),
-                }
-                for loss in result.costs.losses
-            },
-        }
+        known["precision"] = _record_of_costs(result.costs)
     return known
 
 
+def _record_of(tradeoff: Tradeoff, levels: Sequence[float]) -> dict[str, Any]:
+    def noise(attack: str, level: float) -> float | None:
+        found = tradeoff.noise_for(attack, level)
+        return None if found is None else round(found, DIGITS)
+
+    return {
+        "strength": tradeoff.strength,
+        "told_the_true_value": tradeoff.needs_truth,
+        "strengths": list(tradeoff.strengths),
+        "l0": _short(tradeoff.l0),
+        "l2": _short(tradeoff.l2),
+        "accuracy": {curve.attack: _short(curve.accuracy) for curve in tradeoff.curves},
+        "interval": {curve.attack: _short(curve.margin()) for curve in tradeoff.curves},
+        "l0_for_accuracy": {
+            curve.attack: {f"{level:g}": noise(curve.attack, level) for level in levels} for curve in tradeoff.curves
+        },
+    }
+
+
+def _record_of_costs(costs: Costs) -> dict[str, Any]:
+    first = costs.losses[0]
+    return {
+        "recommender": costs.recommender,
+        "attack": costs.attack,
+        "accuracy": round(costs.accuracy, DIGITS),
+        "holdouts": costs.holdouts,
+        "users_left_out": costs.left_out,
+        "ns": first.ns.tolist(),
+        "before": _short(first.before),
+        "before_protected": _short(first.before_protected),
+        "defenses": {
+            loss.defense: {
+                "strength": loss.strength,
+                "relative_loss": _short(loss.relative),
+                "relative_loss_protected": _short(loss.relative_protected),
+            }
+            for loss in costs.losses
+        },
+    }
+
+
+def _short(numbers: Iterable[float]) -> list[float]:
+    return [round(float(number), DIGITS) for number in numbers]
+
+
 def shown_of(result: Comparison) -> Shown:
+    """The comparison in every form that it can be asked for."""
     return Shown(
         record(result),
         tables(result),

@@ -9,6 +9,7 @@ from typing import Any
 from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.aware import Aware
 from attriguard.evaluation.paper import table_1
+from attriguard.report.attack_names import is_baseline
 from attriguard.report.page import Figure, Page, Section, Shown, Table
 from attriguard.report.plots import Line, line_plot
 from attriguard.report.record import versions
@@ -19,6 +20,8 @@ BY_BUDGET = "columns: the budget, changed ratings a user"
 
 @dataclass(frozen=True)
 class Evaluation:
+    """What attackers infer for every budget, with what a reader needs to know about the measurement."""
+
     source: str  # the data set's name, or the file's
     attribute: str
     m: int
@@ -82,8 +85,8 @@ def _number(share: float) -> str:
 
 def curves_plot(result: Evaluation) -> str:
     """Accuracy over budget, one line an attack."""
-    guess = next((curve.accuracy[0] for curve in result.curves if curve.attack == "BA-A"), None)
-    shown = [curve for curve in result.curves if curve.attack != "BA-A"]
+    guess = next((curve.accuracy[0] for curve in result.curves if is_baseline(curve.attack)), None)
+    shown = [curve for curve in result.curves if not is_baseline(curve.attack)]
     if result.aware is not None:
         shown += [*result.aware.retrained, *result.aware.inversion]
     return line_plot(
@@ -102,6 +105,7 @@ def _points(curve: Curve) -> tuple[list[float], list[float]]:
 
 
 def evaluation_page(result: Evaluation) -> Page:
+    """The evaluation as a page: all attackers first, then attackers who know the guard."""
     shown = tables(result)
     sections = [
         Section(
@@ -167,6 +171,7 @@ def record(result: Evaluation) -> dict[str, Any]:
 
 
 def shown_of(result: Evaluation) -> Shown:
+    """The evaluation in every form that it can be asked for."""
     return Shown(
         record(result), tables(result), page=lambda: evaluation_page(result), drawing=lambda: curves_plot(result)
     )

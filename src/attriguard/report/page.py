@@ -27,7 +27,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing (SVG) and what it shows, for those who see it and those who do not."""
+    """A drawing (SVG), and a caption that also serves readers who cannot see the drawing."""
 
     svg: str
     caption: str
@@ -35,6 +35,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
+    """A part of a page under its own heading; a ``warning`` stands out."""
+
     title: str
     text: Sequence[str] = ()
     parts: Sequence[Table | Figure] = ()
@@ -45,6 +47,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
+    """A page: a title, what was found in short, sections, and facts about the measurement."""
+
     title: str
     lead: str
     sections: Sequence[Section]
@@ -63,6 +67,7 @@ class Shown:
 
 
 def render(page: Page) -> str:
+    """The page as HTML; all text from data is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -79,6 +84,7 @@ def render(page: Page) -> str:
 
 
 def write_page(page: Page, path: Path) -> None:
+    """Write the page; the file takes its name only when it is whole."""
     content = render(page).encode()
     with written_beside(path) as file:
         file.write(content)

@@ -16,8 +16,8 @@ def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
 
     A value without edits has one row without an item. Where the guard conceals, "value" says how many changes are made
-    instead: "no change", "1 change" and so on. The table shows what the guard could have done to whom: it is for
-    the one who releases, not for the public.
+    instead: "no change", "1 change" and so on. The table shows what the guard could have done to each user, so it is
+    for the publisher and not for the public.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -26,6 +26,8 @@ DOTS_PER_INCH = 150
 
 @dataclass(frozen=True)
 class Line:
+    """One line of a plot, with an interval where it has one."""
+
     name: str
     x: Sequence[float]
     y: Sequence[float]
@@ -62,6 +64,8 @@ class BarPlot:
 
 @dataclass(frozen=True)
 class Drawing:
+    """A plot as it is written to files."""
+
     svg: str
     png: bytes
     caption: str = ""
