@@ -145,3 +145,13 @@ def test_a_guard_takes_a_trained_classifier_of_ones_own():
         ag.AttriGuard(Own()).fit(X, np.array([0, 1, 1, 0, 1, 0]))
     with pytest.raises(ParameterError, match="came from a file"):
         ag.AttriGuard(make("linear")).fit(X, y)
+
+
+def test_the_room_exports_what_people_extend():
+    from attriguard import classifiers
+
+    assert set(dir(classifiers)) == set(classifiers.__all__)
+    assert classifiers.Classifier is Classifier
+    assert all(getattr(classifiers, name) is not None for name in classifiers.__all__)
+    with pytest.raises(AttributeError, match="forest"):
+        classifiers.forest  # noqa: B018

@@ -92,7 +92,7 @@ class NoiseSearch(ABC):
         self.check_constraints(constraints)
         if not isinstance(classifier, Classifier):
             raise ParameterError(
-                f"a search needs a trained attriguard.classifiers.base.Classifier, got {type(classifier).__name__}"
+                f"a search needs a trained attriguard.classifiers.Classifier, got {type(classifier).__name__}"
             )
         X = check_matrix(X, n_items=constraints.n_items)
         kappa = np.asarray(confidence, dtype=np.float64)

@@ -105,7 +105,7 @@ def find_changes(
         conceal_rows(*given, *held, *model, start, stop, *out)
         return stop - start
 
-    count = Progress.of(progress).counter(n, "looking for what tells most")
+    count = Progress.of(progress).counter(n, "looking for revealing ratings")
     for done in over_users(n, work, smallest=FEWEST_USERS):
         count(done)
     return result
