@@ -37,14 +37,15 @@ def find_in_blocks(
 ) -> NoiseBlock:
     """All users' noise; ``folder`` is named after everything it depends on."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = []
-    for start, _ in Progress.of(progress).each(range(0, n_users, size), lambda _: "Phase I"):
+    parts, count = [], Progress.of(progress).counter(n_users, "Phase I")
+    for start in range(0, n_users, size):
         users = slice(start, min(start + size, n_users))
         file = folder / f"edits-{users.start:06d}-{users.stop:06d}.safetensors"
         found = load_block(file)
         if found is None:
             found = find(users)
             save_block(found, file)
+        count(users.stop - users.start)
         parts.append(found)
     return joined(parts)
 
