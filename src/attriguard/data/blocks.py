@@ -91,7 +91,7 @@ def _parts(batches: Iterable[pa.RecordBatch | pa.Table], user_column: str | int,
 
 
 def _ids(table: pa.Table, user_column: str | int, trim: bool) -> pa.Array:
-    """The ids of the users; blanks around text are dropped if asked for."""
+    """The user ids of the rows; with ``trim``, without the blanks around text."""
     try:
         ids = plain_array(table.column(user_column))
     except (KeyError, IndexError):
@@ -120,7 +120,7 @@ class _SeenUsers:
         self._runs: list[NDArray[np.int64]] = []
 
     def add(self, users: list[Any]) -> int | None:
-        """Remember users; the position of the first who has come before, or None."""
+        """Remember users, and return the position of the first one that was there before, or None."""
         hashes = np.fromiter((hash(str(user)) for user in users), dtype=np.int64, count=len(users))
         order = np.argsort(hashes, kind="stable")
         new = hashes[order]

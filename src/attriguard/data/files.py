@@ -16,7 +16,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def check_file(path: Path, *, hint: str = "") -> Path:
-    """A path that is a file and can be opened."""
+    """Refuse a path that is a folder or does not exist; ``hint`` ends the error line."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but a file was expected; name the file in it{hint}")
     if not path.exists():
@@ -42,7 +42,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def make_folder(path: Path) -> Path:
-    """A folder that is there afterwards."""
+    """Make a folder, and those that it is in, unless it is there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -51,7 +51,7 @@ def make_folder(path: Path) -> Path:
 
 
 def check_outputs(*outputs: Path | None, read: Iterable[Path | None] = ()) -> None:
-    """Before the work: every file can be written where it was asked for, and none is one that is read, or another."""
+    """Before any long work: check that each output can be written and replaces no input and no other output."""
     taken = [path for path in read if path is not None]
     for output in outputs:
         if output is None:
@@ -73,7 +73,7 @@ def _same_file(one: Path, two: Path) -> bool:
 
 @contextmanager
 def written_beside(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes its name only when it is whole; a crash leaves the old one as it was."""
+    """Open a file to write. It gets its name only when it is complete, so a crash leaves the old file as it was."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; name the file to write")
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")

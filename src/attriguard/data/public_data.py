@@ -1,4 +1,4 @@
-"""PublicData: what users publish, with the attribute some of them disclose."""
+"""PublicData: what users publish, with the private attribute that some of them disclose."""
 
 from __future__ import annotations
 

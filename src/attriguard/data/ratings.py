@@ -126,7 +126,7 @@ def _build(rows: _Rows, described: AttributeTable | None, *, duplicates: str, un
 
 
 def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, given: ScaleLike | None) -> RatingScale:
-    """The scale that was named, or the smallest that holds all ratings; every rating lies on it."""
+    """The scale that was given, or the smallest that holds all ratings; a rating that is not on it is refused."""
     if raw is None or roles.rating is None:
         return RatingScale.likes()
     if given is None:
@@ -149,7 +149,7 @@ def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, 
 
 
 def _match(rows: _Rows, described: AttributeTable, unmatched: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The users of the data and each row's user among them (-1: dropped), given who is in which table."""
+    """The users of the data, given the users of both tables, and each row's user among them (-1: dropped)."""
     table, users, user_of_row = rows.table, rows.users, rows.source.user_of_row
     known = lookup(users, described.users) >= 0
     extra = described.users[lookup(described.users, users) < 0]
@@ -176,7 +176,7 @@ def _attribute_of(
     if described is None:
         return "", np.full(users.size, UNDISCLOSED, dtype=np.int64), ()
     row = lookup(users, described.users)
-    # Position -1, a user without a row, finds the None behind the last row.
+    # A user without a row has position -1, and so gets the None that is appended here.
     columns = {name: np.append(column, [None])[row] for name, column in described.columns.items()}
     name, y, values = join_attributes(columns, orders=described.orders)
     if len(values) < 2:

@@ -12,7 +12,7 @@ from attriguard.errors import DataError, ParameterError
 
 # A rating may miss its grid point by this share of a step (decimal fractions are not exact in binary).
 GRID_TOLERANCE = 1e-4
-# More steps than this is not a rating scale but a measurement.
+# Numbers on more levels than this are taken for measurements, not for ratings.
 MAX_LEVELS = 1000
 
 
@@ -23,6 +23,13 @@ class RatingScale:
     An entry of the public data is 0 where the user has not rated. So the lowest rating maps to one level above 0: one
     to five stars become 0.2, 0.4, … 1.0 as in the paper. The scale from 0 to 1 is the scale of likes: 1 is a like,
     and 0 is no entry at all.
+
+    Parameters
+    ----------
+    lowest, highest
+        The ends of the scale; both are ratings.
+    step
+        The difference between neighbouring ratings.
     """
 
     lowest: float
@@ -88,7 +95,7 @@ class RatingScale:
 
     @classmethod
     def infer(cls, raw: ArrayLike) -> RatingScale:
-        """The smallest scale that holds every rating seen: their range, and a step that divides all gaps."""
+        """The smallest scale that holds all ratings: from the lowest to the highest, in steps of the smallest gap."""
         seen = np.unique(np.asarray(raw, dtype=np.float64))
         if seen.size == 0:
             raise DataError("a rating scale cannot be inferred from no ratings")
@@ -108,7 +115,7 @@ class RatingScale:
 
 
 def check_scale(scale: RatingScale | Sequence[float]) -> RatingScale:
-    """A rating scale, or its numbers (lowest, highest) or (lowest, highest, step)."""
+    """A rating scale, given as such or as numbers: (lowest, highest) or (lowest, highest, step)."""
     if isinstance(scale, RatingScale):
         return scale
     try:

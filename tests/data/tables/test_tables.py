@@ -17,6 +17,11 @@ from attriguard.errors import DataError
 TABLE = pa.table({"user": [1, 2], "item": ["a", "b"], "rating": [5.0, 4.0]})
 
 
+def test_an_error_in_a_block_names_the_row_of_the_whole_table() -> None:
+    block = InputTable(pa.table({"user": [1]}), "r.csv", rows_are_lines=True, first_row=1_200)
+    assert block.at(0, 0) == "r.csv, row 1,201 (line 1,202), column 'user'"
+
+
 def refused(given: object, words: str) -> str:
     with pytest.raises(DataError, match=words) as caught:
         read_table(given, "the ratings table")

@@ -124,15 +124,23 @@ def load_dataset(
     notify: Callable[[str], None] | None = None,
     **options: Any,
 ) -> PublicData:
-    """A named data set: "twin" (embedded), "google-play", "movielens-100k" or "movielens-1m".
+    """Load a named data set.
 
-    The files are read from the folder ``path`` if it is given. Otherwise they are looked for in
-    ``$ATTRIGUARD_DATA/<name>``, then in the user's cache (``$ATTRIGUARD_CACHE`` moves it), and then
-    downloaded into that cache, unless ``download`` is False.
-
-    ``attribute`` chooses the private attribute; several become one joint attribute. ``notify`` is called with
-    the licence before a download; by default the licence is shown if standard error is a terminal. The twin
-    takes the options ``n_users``, ``n_items``, ``n_values`` and ``seed``.
+    Parameters
+    ----------
+    name
+        "twin" (embedded, the default), "google-play", "movielens-100k" or "movielens-1m".
+    path
+        The folder of the files. Without it, they are looked for in ``$ATTRIGUARD_DATA/<name>``, then in the user's
+        cache (``$ATTRIGUARD_CACHE`` moves it), and else they are downloaded into that cache.
+    attribute
+        The private attribute; several become one joint attribute.
+    download
+        Whether files that are not there may be downloaded.
+    notify
+        Called with the licence before a download. By default the licence is shown if standard error is a terminal.
+    **options
+        For the twin: ``n_users``, ``n_items``, ``n_values`` and ``seed``.
     """
     dataset = get_dataset(name)
     _check_options(dataset, options)

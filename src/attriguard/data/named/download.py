@@ -25,7 +25,7 @@ CHUNK_BYTES = 1 << 16
 
 
 def terms(dataset: Dataset) -> str:
-    """What somebody should know before downloading: where it comes from, the licence, what to cite."""
+    """What a person should know before a download: the origin, the licence, and what to cite."""
     return f"{dataset.title}, from {dataset.base_url}\nLicence: {dataset.licence}\nPlease cite: {dataset.citation}"
 
 
@@ -100,7 +100,7 @@ def _retrieve(base_url: str, name: str, sha256: str | None, into: Path, bars: Pr
 
 
 def _stream(url: str, target: Path, bars: Progress, task: TaskID) -> None:
-    """What pooch calls to get a file; its own downloader leaves a connection open when something fails."""
+    """Download one file for pooch, whose own downloader leaves a connection open when something fails."""
     import requests
 
     # Uncompressed, so that the length that the server announces is the length that arrives.
@@ -183,7 +183,7 @@ def _quiet_pooch() -> Iterator[None]:
 
 
 def _progress(wanted: bool) -> Progress:
-    """Bars on standard error, drawn only if they are wanted and somebody is looking."""
+    """Progress bars on standard error, drawn only if they are wanted and standard error is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 

@@ -1,8 +1,8 @@
 """The synthetic twin: made-up ratings that behave like the paper's, from a seed, in any size.
 
-What is made to agree is the shape of the data, never a row of it: how many items a user rates, how popular
-items are, how the ratings fall, how uneven the cities are, and how well a linear model and a forest can tell a
-user's city. ``twin_world`` draws the items and the cities; this module draws the users.
+The twin agrees with the paper's data in its shape: how many items a user rates, how popular items are, how the ratings
+are distributed, how uneven the cities are, and how well a linear model and a forest infer a user's city. No row of the
+paper's data is in it. ``twin_world`` draws the items and the cities; this module draws the users.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Block = tuple[csr_array, Ints]
 SCALE = RatingScale(1, 5, 1)
 TEST_SHARE = 1_631 / 16_238
 # A user has ACTIVITY_LEAST ratings and ACTIVITY_SPREAD · e^ACTIVITY_POWER · (1 + (e / ACTIVITY_TAIL)^4) more,
-# where e is exponential with mean 1: many with few, a heavy tail, and now and then a collector.
+# where e is exponential with mean 1. Most users have few ratings, and the tail is heavy.
 ACTIVITY_LEAST = 11
 ACTIVITY_SPREAD = 11.0
 ACTIVITY_POWER = 1.26
 ACTIVITY_TAIL = 10.5
 # Nobody rates more than this share of the items.
 ACTIVITY_LIMIT = 0.25
-# Users differ in how local they are: Beta distributed around their city's rate, closer the larger this is.
+# The local share of a user is Beta distributed around the rate of the city: the larger this is, the closer to it.
 ALIKE = 8.0
-# Local items run out: the local share of a user with n ratings is (n / FADE_FROM)^-LOCAL_FADE times the city's,
-# and never more than LOCAL_LIMIT.
+# There are few local items, so the local share falls with the number of ratings: a user with n ratings has
+# (n / FADE_FROM)^-LOCAL_FADE times the share of the city, and never more than LOCAL_LIMIT.
 LOCAL_FADE = 0.25
 FADE_FROM = 20.0
 LOCAL_LIMIT = 0.8
@@ -118,7 +118,7 @@ def _activity(exponential: NDArray[np.float64], n_items: int) -> Ints:
 
 
 def _rated(world: World, taste: Ints, activity: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Who rates what, sorted: draws from the two shelves until every user has enough different items."""
+    """Pairs of a user and an item, sorted: items are drawn from the two shelves until every user has enough of them."""
     m, n_items, n_users = world.shares.size, world.quality.size, taste.size
     rate = world.local_rate[taste] * (activity / FADE_FROM) ** -LOCAL_FADE
     rate = np.clip(rate, 1e-3, LOCAL_LIMIT)
@@ -137,7 +137,7 @@ def _rated(world: World, taste: Ints, activity: Ints, rng: np.random.Generator) 
 
 
 def _ratings(quality: NDArray[np.float64], users: Ints, n_users: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Entries in [0, 1]: what the item, the user's mood and chance add up to, cut into five stars."""
+    """Entries in [0, 1]: the sum of the item's quality, the user's kindness and chance, cut into five stars."""
     kindness = rng.standard_normal(n_users)[users]
     chance = rng.standard_normal(users.size)
     total = (

@@ -69,7 +69,7 @@ class RowSampler:
 
 @dataclass(frozen=True)
 class World:
-    """All that the users of one twin have in common."""
+    """What all users of one twin share: the cities, the items, and the distributions that ratings are drawn from."""
 
     shares: Floats  # (m,) share of users a city
     taste: RowSampler  # city lived in -> city whose items a user rates
@@ -88,7 +88,8 @@ def city_shares(n_values: int) -> Floats:
 def popularity(n_items: int, ratings_per_user: float) -> Floats:
     """The expected number of times a user picks each item, most popular first.
 
-    The curve says who rates an item; picks of the same item count once, hence the logarithm.
+    The curve gives the share of users who rate each item. A user who picks an item twice rates it once, so the number
+    of picks is -log(1 - share).
     """
     rank = np.arange(1, n_items + 1)
     u = rank / n_items
@@ -103,7 +104,7 @@ def make_world(n_items: int, n_values: int, ratings_per_user: float, rng: np.ran
     picks = rng.permutation(popularity(n_items, ratings_per_user))
     locality = np.where(rng.random(n_items) < LOCAL_ITEMS, rng.beta(*LOCALITY, size=n_items), 0.0)
     reach = max(REACH, REACH_OF_MEAN * ratings_per_user / n_items)
-    # What is too popular for any home takes as much as the largest country holds.
+    # An item that is too popular for every home gets as large a local share as the largest country can hold.
     locality = np.minimum(locality, 0.999 * reach * np.bincount(country, shares).max() / picks)
     home = _homes(picks * locality, shares, country, reach, rng)
 
@@ -111,7 +112,7 @@ def make_world(n_items: int, n_values: int, ratings_per_user: float, rng: np.ran
     world = picks * (1 - locality) * tilt / (shares @ tilt)
     local = picks * locality / np.maximum(shares @ home, shares.min()) * home
     local_rate = local.sum(axis=1) / (local.sum(axis=1) + world.sum(axis=1))
-    # A city without an item of its own has an empty local shelf: nobody goes there, but it must hold items.
+    # A city without local items has an empty local shelf. Nobody draws from it, but a sampler needs weights.
     local[local_rate == 0] = world[local_rate == 0]
 
     quality = rng.standard_normal(n_items)
@@ -129,9 +130,9 @@ def make_world(n_items: int, n_values: int, ratings_per_user: float, rng: np.ran
 def _homes(
     home_picks: Floats, shares: Floats, country: Codes, reach: float, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Which cities (rows) each item (column) is at home in: one city, or all of one country, or none.
+    """The cities (rows) in which each item (column) is at home: one city, all cities of one country, or none.
 
-    ``home_picks`` is how often an item is picked at home, over all users: a home must have users for that.
+    ``home_picks`` is how often an item is picked at home, over all users. A home must have enough users for that.
     """
     country_shares: Floats = np.bincount(country, shares).astype(np.float64)
     chosen = _choose(country_shares, home_picks, country_shares * reach, rng)
@@ -159,7 +160,7 @@ def _choose(
 
 
 def _moves(shares: Floats, country: Codes) -> Floats:
-    """From the city a user lives in to the city of the user's taste, as probabilities."""
+    """The probability that a user who lives in one city (row) has the taste of another (column)."""
     same = np.where(country[:, None] == country, shares, 0.0)
     within = same / same.sum(axis=1, keepdims=True)
     stay = 1.0 - MOVED_WITHIN - MOVED_ABROAD

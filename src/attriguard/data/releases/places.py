@@ -138,12 +138,12 @@ def place_new_rows(
     which = np.flatnonzero(left[users])
     if which.size:
         # A user's draws go to the new rows in the order of their ids, however the columns are ordered.
-        rank = order.ranks(by_number=True)[1][columns[which]]
-        which = which[np.lexsort((rank, users[which]))]
+        rank = order.ranks(by_number=True)[1]
+        which = which[np.argsort(users[which] * rank.size + rank[columns[which]], kind="stable")]
         room = np.bincount(own.users, minlength=data.n_users)[users[which]] + 1
         gap[which], within[which] = chance.draw(data.users[left].tolist(), new_rows[left], room)
     place = own.places(users, gap)
-    sequence = np.lexsort((within, place))
+    sequence = _sequence(place, within)
     return changes.with_added(sequence), place[sequence]
 
 
@@ -157,3 +157,13 @@ def _orders(source: SourceTable, own: _OwnRows, order: ItemOrder) -> list[tuple[
     if source.csv is not None:
         return [(True, own.all_among(order.is_number)), (False, everyone)]
     return [(not pa.types.is_large_string(plain_type(source.table.column(source.item).type)), everyone)]
+
+
+def _sequence(place: NDArray[np.float64], within: Ints) -> Ints:
+    """The new rows sorted by place, and by ``within`` where several have the same place, which few have."""
+    sequence = np.argsort(place, kind="stable")
+    same = place[sequence[1:]] == place[sequence[:-1]]
+    shared = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    rows = sequence[shared]
+    sequence[shared] = rows[np.lexsort((within[rows], place[rows]))]
+    return sequence

@@ -13,7 +13,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
-    """Views, as polars gives them, can be neither picked nor compared."""
+    """The type without views, which polars uses and which Arrow can neither take rows from nor compare."""
     if kind == pa.string_view():
         return pa.large_string()
     if kind == pa.binary_view():
@@ -37,6 +37,6 @@ def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def _plain_chunk(chunk: pa.Array, kind: pa.DataType) -> pa.Array:
     if isinstance(chunk, pa.DictionaryArray):
-        # Through the dictionary: Arrow has no cast from a dictionary of every type.
+        # The values are cast, not the array: Arrow cannot cast every type of dictionary.
         return chunk.dictionary.cast(kind).take(chunk.indices)
     return chunk.cast(kind)

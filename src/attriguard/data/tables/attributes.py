@@ -20,7 +20,7 @@ from attriguard.data.tables.ids import encode_ids
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
-# Between the names of a joint attribute, and between its values.
+# Stands between the names of a joint attribute, and between its values.
 SEPARATOR = " × "
 
 

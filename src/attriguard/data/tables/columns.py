@@ -81,7 +81,7 @@ def usable_columns(table: InputTable) -> list[int]:
 
 
 def find_column(names: Iterable[str], role: str) -> str | None:
-    """The first column whose name tells that it is the user, the item or the rating, or None."""
+    """The first column whose name is one of those known for a role (user, item or rating), or None."""
     columns = list(names)
     for known in ROLES[role]:
         for name in columns:
@@ -91,7 +91,7 @@ def find_column(names: Iterable[str], role: str) -> str | None:
 
 
 def guess_column(table: InputTable, free: Iterable[int], names: Iterable[frozenset[str]], option: str) -> int | None:
-    """The one column among ``free`` whose name tells that it is meant, or None."""
+    """The one column among ``free`` that has one of the known names, or None."""
     columns = list(free)
     for known in names:
         found = [k for k in columns if bare(table.column_names[k]) in known]
@@ -141,14 +141,14 @@ _HEADERLESS = "; the first line looks like data: put a header line above it, suc
 
 
 def _looks_headerless(table: InputTable) -> bool:
-    """Numbers for column names: the first line was data."""
+    """Whether a column is named by a number, which means that the first line was data."""
     return table.csv is not None and any(
         re.fullmatch(r"[+-]?\d+([.]\d*)?", name.strip()) for name in table.column_names
     )
 
 
 def _refuse_headerless(table: InputTable, found: dict[str, int]) -> None:
-    """By position only: a header that is itself a row would be lost, and published as it stands."""
+    """Refuse a first line that looks like data: read as a header, it would be lost, and published as it stands."""
     if table.csv is None:
         return
     repeats = any(

@@ -28,7 +28,7 @@ _NOTHING = pa.scalar("", pa.large_string())
 
 @dataclass(frozen=True, slots=True)
 class CsvStyle:
-    """How a CSV file is written: what it takes to write it the same way again."""
+    """How a CSV file is written, so that it can be written in the same way again."""
 
     delimiter: str = ","
     newline: str = "\n"
@@ -71,7 +71,7 @@ def _without_bom(content: bytes, name: str) -> tuple[bytes, bool]:
 
 
 def _sniff_delimiter(line: bytes, name: str) -> str:
-    """The delimiter that the header line holds most of."""
+    """The delimiter that occurs most often in the header line."""
     bare = re.sub(rb'"[^"]*"', b"", line)
     counts = [bare.count(delimiter.encode()) for delimiter in DELIMITERS]
     most = max(counts)
@@ -99,7 +99,7 @@ def read_cells(text: bytes, delimiter: str, name: str, *, quotes: bool = True) -
     try:
         return pa.csv.read_csv(
             pa.BufferReader(text),
-            # One thread: rows are counted only then, and an error shall say where it is.
+            # Only with one thread does Arrow say in an error which row is wrong.
             read_options=pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
             parse_options=pa.csv.ParseOptions(
                 delimiter=delimiter,
@@ -135,7 +135,7 @@ def _what_is_wrong(text: bytes, message: str, name: str) -> str:
 
 
 def _unneeded_quotes(text: bytes, delimiter: str) -> tuple[bool, frozenset[int]]:
-    """Whether the header, and which columns, stand in quotes without need (some programs quote all text)."""
+    """Whether the header is in quotes that it does not need, and which columns are (some programs quote all text)."""
     mark = re.escape(delimiter)
     cell_and_end = re.compile(rf'("(?:[^"]|"")*"|[^\r\n{mark}]*)({mark}|\r\n|\n|\r|\Z)')
     quoted_header, quoted = False, set()
@@ -172,7 +172,7 @@ def _render_block(table: pa.Table, style: CsvStyle, quoted: frozenset[int]) -> b
     lines = pc.binary_join_element_wise(*columns, pa.scalar(style.delimiter, pa.large_string()))
     newline = pa.scalar(style.newline, pa.large_string())
     ended = pc.binary_join_element_wise(lines, newline, _NOTHING)
-    # The letters of a text column lie end to end in one buffer: that is the file.
+    # The bytes of a text column lie end to end in one buffer, so that this buffer is the content of the file.
     if len(ended) == 0:
         return b""
     first, last = ended.offset, ended.offset + len(ended)

@@ -20,7 +20,7 @@ DUPLICATES = ("error", "last", "mean")
 
 
 class Repeats(NamedTuple):
-    """How many keys come more than once, and the first two rows that have one key."""
+    """How many keys come more than once, and the first two rows that have the same key."""
 
     keys: int
     first: int

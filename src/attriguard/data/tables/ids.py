@@ -13,9 +13,9 @@ from attriguard.data.tables.arrays import plain_array
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
-# Beyond this a floating-point number no longer tells one whole number from the next.
+# Above this, neighbouring whole numbers are the same floating-point number.
 MAX_EXACT_FLOAT = 2.0**53
-# Text that a whole number gives back letter by letter ("7", not "007" or "+7"), and that fits 64 bits.
+# Text that is equal to the text of its own number ("7", not "007" or "+7") and fits into 64 bits.
 CANONICAL_INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
 

@@ -41,7 +41,7 @@ def new_rating_cells(source: SourceTable, scale: RatingScale, users: Ints, level
 
 @dataclass(frozen=True, eq=False)
 class _SeenTexts:
-    """The distinct texts of a column, with the level, the number of decimals, and whether none could be left out."""
+    """The distinct texts of a column: their levels, the numbers of decimals, and which are as short as they can be."""
 
     texts: list[str]
     level: Ints
@@ -65,7 +65,7 @@ class _SeenTexts:
 
 
 def _text(value: float, decimals: int) -> str:
-    """A number with so many decimals, or with as few as it needs if that is asked for or too few would be written."""
+    """A number with so many decimals; with as few as it needs, if ``decimals`` says so or is too small for it."""
     text = f"{value:.12g}" if decimals == AS_NEEDED else f"{value:.{decimals}f}"
     return text if float(text) == value else f"{value:.12g}"
 
@@ -82,7 +82,7 @@ def _cells_by_user(
     longer = np.zeros(n_users, dtype=np.bool_)
     longer[source.user_of_row[~seen.shortest[code]]] = True
     decimals = np.where((least < most) & ~longer, AS_NEEDED, most)[users]
-    # The first row of the same user with the same rating: written from behind, so that the first one stays.
+    # The text of the user's first row with the same rating. Rows are assigned from the last to the first.
     width = len(values)
     keys, place = np.unique(users * width + levels, return_inverse=True)
     row_keys = source.user_of_row * width + seen.level[code]

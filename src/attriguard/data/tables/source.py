@@ -1,4 +1,4 @@
-"""SourceTable: the table that the user came with, so that a release can be given back in it."""
+"""SourceTable: the table that the ratings came in, so that a release can be given back in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SourceTable:
-    """The ratings table as it came, and which of its rows are whose.
+    """The ratings table as it came, with the user and the item of each of its rows.
 
     ``user``, ``item`` and ``rating`` are positions of columns (no rating: every row is a like). ``rows`` are
     the table's rows that belong to the data, in the table's order; ``user_of_row`` and ``item_of_row`` are
@@ -47,9 +47,9 @@ class SourceTable:
         )
 
     def of_users(self, users: NDArray[np.int64]) -> SourceTable | None:
-        """The rows of some users, who take the numbers 0, 1, … in the order given.
+        """The rows of some users; the users get the numbers 0, 1, … in the order given.
 
-        None if a user comes twice (a bootstrap sample): such data is no longer the table that came.
+        None if a user is named twice (a bootstrap sample), since the data then no longer matches the table.
         """
         n_users = int(max(self.user_of_row.max(initial=-1), users.max(initial=-1))) + 1
         number = np.full(n_users, -1, dtype=np.int64)

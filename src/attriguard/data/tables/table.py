@@ -36,12 +36,16 @@ class ArrowFrame(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class InputTable:
-    """A table as it came, with what an error needs to say where it is wrong."""
+    """A table as it came, with its name and lines, so that an error can say where the table is wrong.
+
+    A block of a larger table has ``first_row`` rows before it.
+    """
 
     table: pa.Table
     name: str
     csv: CsvStyle | None = None
     rows_are_lines: bool = False
+    first_row: int = 0
 
     @property
     def column_names(self) -> list[str]:
@@ -61,7 +65,8 @@ class InputTable:
 
     def row(self, row: int) -> str:
         """A row's number as a person counts: from 1, and the line in the file where rows are lines."""
-        return f"row {row + 1:,} (line {row + 2:,})" if self.rows_are_lines else f"row {row + 1:,}"
+        number = self.first_row + row + 1
+        return f"row {number:,} (line {number + 1:,})" if self.rows_are_lines else f"row {number:,}"
 
     def at(self, row: int, column: int) -> str:
         """A cell's table, row and column, as an error names them."""
@@ -126,7 +131,7 @@ def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
     try:
         return pa.RecordBatchReader.from_stream(frame).read_all()
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        # Only the column is taken from the message: the rest may quote a private value.
+        # Only the column's name is taken from Arrow's message: the rest may quote a private value.
         column = re.search(r"for column (.+?) with type", str(error))
         named = f"column {column.group(1)!r} of {what}" if column else f"a column of {what}"
         raise DataError(
@@ -153,7 +158,7 @@ def write_table(table: pa.Table, path: Path, style: CsvStyle | None) -> None:
 
 
 def check_output_suffix(path: Path) -> str:
-    """The suffix of an output; a name that no format goes with is refused before the long work is done."""
+    """The suffix of an output file; an unknown one is refused, so that this is noticed before any long work."""
     suffix = _suffix(path)
     if suffix not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
         raise DataError(f"{path.name}: {_known_suffixes()}, got {suffix or 'none'}; give the output such a name")
@@ -161,7 +166,7 @@ def check_output_suffix(path: Path) -> str:
 
 
 def _style_for(suffix: str, style: CsvStyle | None) -> CsvStyle:
-    """The source's own style, but a .tsv is split by tabs and a .csv never is."""
+    """The source's own style, but a .tsv file is split by tabs, and a .csv file is not."""
     style = style or CsvStyle(delimiter="\t" if suffix.startswith(".txt") else ",")
     if suffix.startswith(".tsv"):
         return replace(style, delimiter="\t")
