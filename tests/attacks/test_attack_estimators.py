@@ -118,6 +118,8 @@ def test_a_wrapping_attack_has_the_options_and_the_name_of_its_base(small_guard)
     assert (attack.base.C, attack.draws, attack.name) == (2.0, 1, "LR-A retrained")
     assert attack.set_params(base=Baseline()).name == "BA-A retrained"
     assert clone(attack).with_budget(2.0).get_params()["budget"] == 2.0
+    with pytest.raises(ParameterError, match="guard__budget would change the guard for everyone"):
+        attack.set_params(guard__budget=1.0)
 
 
 def test_a_missing_guard_is_told_by_fit_and_before(few):

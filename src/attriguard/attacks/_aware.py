@@ -23,6 +23,13 @@ class KnowsGuard(BaseEstimator):
         options = super().get_params(deep=deep)
         return {name: value for name, value in options.items() if not name.startswith("guard__")}
 
+    def set_params(self, **options: Any) -> Self:
+        """Set options by name; those of the guard are refused, since other attacks and the defender use it too."""
+        for name in options:
+            if name.startswith("guard__"):
+                raise ParameterError(f"{name} would change the guard for everyone who uses it; set guard= to another")
+        return super().set_params(**options)
+
     def __sklearn_clone__(self) -> Self:
         options = self.get_params(deep=False)
         guard = options.pop("guard")
