@@ -61,7 +61,7 @@ def test_functions_have_few_parameters():
         f"{module}:{name}": n_parameters(function)
         for module, tree in modules(kernels=False)
         for name, function in functions(tree)
-        if n_parameters(function) > MOST_PARAMETERS
+        if n_parameters(function) > MOST_PARAMETERS and not module.startswith("cli/")  # a command's groups of options
     }
     assert set(found) <= MANY_PARAMETERS, {name: n for name, n in found.items() if name not in MANY_PARAMETERS}
 

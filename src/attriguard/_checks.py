@@ -99,6 +99,7 @@ def _as_index(indptr: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_choice(value: Any, choices: Iterable[str], *, name: str) -> str:
+    """One of the known names."""
     known = list(choices)
     if not isinstance(value, str) or value not in known:
         raise ParameterError(f"unknown {name} {value!r}; known: {', '.join(known)}")

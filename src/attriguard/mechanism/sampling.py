@@ -57,6 +57,7 @@ def _race(M: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.in
 
 
 def check_key(key: bytes | str) -> bytes:
+    """The key as bytes; one that is short enough to be guessed is refused."""
     if not isinstance(key, (bytes, str)):
         raise ParameterError(f"key must be bytes or text, got {type(key).__name__}")
     secret = key.encode() if isinstance(key, str) else bytes(key)

@@ -43,6 +43,7 @@ def unaffordable(cost: NDArray[np.float64], budget: NDArray[np.float64]) -> NDAr
 
 
 def check_costs(cost: ArrayLike, m: int) -> NDArray[np.float64]:
+    """(n, m) costs that are not negative; NaN counts as out of reach."""
     try:
         costs = np.array(cost, dtype=np.float64, order="C", ndmin=2)
     except (TypeError, ValueError):

@@ -103,7 +103,7 @@ def audit(
     progress: ProgressLike = None,
     **options: Any,
 ) -> AuditResult:
-    """Attack users of a table before and after protection.
+    """Attack users of a table before and after protection. ``options``: of `read_ratings` and of `AttriGuard`.
 
     Parameters
     ----------
@@ -123,16 +123,6 @@ def audit(
         Decides the split of the users and seeds the attackers and the guard.
     progress
         Where to report progress (see `Progress`).
-    **options
-        Options of `read_ratings` and of `AttriGuard`.
-
-    Examples
-    --------
-    >>> import attriguard as ag
-    >>> data = ag.load_dataset("twin", n_users=400, n_items=60, n_values=2)
-    >>> found = ag.audit(data, attacks=["BA-A", "LR-A"], budgets=[1, 2], retrained=None, random_state=0)
-    >>> found.to_arrow().column_names[:3]
-    ['figure', 'attack', 'retrained']
     """
     ladder = check_budgets(budgets)
     _check(attacks, retrained, all_goals, ladder)
@@ -142,15 +132,9 @@ def audit(
     users = as_data(data, reading)
     guard = make_guard(users, own | {"budget": ladder[-1]}, random_state)
     found = run_audit(
-        users,
-        guard=guard,
-        attacks=attackers,
-        budgets=ladder,
-        knowing=knowing,
-        all_goals=all_goals,
-        measure=Measure(seed=random_state),
-        progress=progress,
-    )
+        users, guard=guard, attacks=attackers, budgets=ladder, knowing=knowing, all_goals=all_goals,
+        measure=Measure(seed=random_state), progress=progress,
+    )  # fmt: skip
     return AuditResult(found, title)
 
 

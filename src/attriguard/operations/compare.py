@@ -23,7 +23,7 @@ from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.comparison import compare as run_comparison
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.precision import RecommenderSetup, common_level, precision_losses, strengths_at
-from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
+from attriguard.operations.inputs import DataLike, as_data, split_options
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.operations.work import open_cache
@@ -119,14 +119,15 @@ def compare(
 ) -> ComparisonResult:
     """Put defenses side by side. Attackers and defenses learn from the same training users, as in the paper.
 
+    ``data``, ``attack_options``, ``work``, ``random_state`` and ``progress`` are those of `evaluate`. ``options`` are
+    those of `read_ratings`, and of `AttriGuard` for the defense of that name.
+
     Parameters
     ----------
-    data
-        ``PublicData``, or ratings as a path, an Arrow table or a frame, with ``attributes`` and ``attribute``.
     defenses
-        By name (``ag.defenses.names()``, or "module:Class"), or "all".
+        By name or as "module:Class", or "all".
     attacks
-        The attackers, by name.
+        The attackers, by name or as "module:Class".
     strengths
         A defense's own strengths instead of its usual ones: ``{"BlurMe": [1, 10, 100]}``.
     reach
@@ -135,63 +136,87 @@ def compare(
         Also measure what the defenses cost a recommender.
     draws
         How often a defense that leaves something to chance is drawn.
-    attack_options
-        Options of attacks, such as ``{"hidden": 500}``; each attack takes those that it has.
-    work
-        A folder for what was learnt; the user's cache if not given.
-    random_state
-        The seed.
-    progress
-        Where to report progress (see `Progress`).
-    **options
-        Options of `read_ratings`, and of `AttriGuard` for the defense of that name.
-
-    Examples
-    --------
-    >>> import attriguard as ag
-    >>> data = ag.load_dataset("twin", n_users=400, n_items=60, n_values=2)
-    >>> found = ag.compare(data, defenses=["AttriGuard", "random-deletions"], attacks=["LR-A"], work=folder)
-    >>> sorted(set(found.to_arrow()["defense"].to_pylist()))
-    ['AttriGuard', 'random-deletions']
     """
     reading, own = split_options(options)
+    levels, learner = _levels(reach), None if cost is None else _recommender(cost.recommender, random_state)
     attackers = _attackers(attacks, random_state, attack_options or {})
-    levels = _levels(reach)
-    learner = None if cost is None else _recommender(cost.recommender, random_state)
     users = as_data(data, reading)
-    make_guard(users, own, random_state)  # refuses options that no guard has
     rivals = _defenses(defenses, users, own, random_state)
     given = _strengths(strengths or {}, [defense.name for defense in rivals])
-    train, test = split_for_audit(users, random_state)
-    measure = Measure(seed=random_state, draws=draws, cache=open_cache(work))
     comparing, costing = Progress.of(progress).parts(4, 0 if cost is None else 1)
-    tradeoffs = run_comparison(
-        rivals, attackers, test.X, test.y, train=(train.X, train.y), strengths=given, measure=measure,
-        progress=comparing,
-    )  # fmt: skip
-    costs = None
-    if cost is not None:
-        level = common_level(tradeoffs, attackers[0].name) if cost.at is None else _share(cost.at)
-        setup = _setup(train, test, learner, cost.holdouts)
-        costs = _costs(setup, (train, test), rivals, tradeoffs, level, measure, costing)
-    return ComparisonResult(
-        Comparison(
+    measure = Measure(seed=random_state, draws=draws, cache=open_cache(work))
+    run = Run(split_for_audit(users, random_state), rivals, attackers, measure)
+    tradeoffs = run.tradeoffs(given, comparing)
+    costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
+    settings = {"guard": {name: str(value) for name, value in own.items()}, **dict(attack_options or {})}
+    return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, settings))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One comparison: users to learn from and users to attack, defenses, attackers, and how it is measured."""
+
+    split: tuple[PublicData, PublicData]
+    defenses: Sequence[Defense]
+    attacks: Sequence[Attack]
+    measure: Measure
+
+    def tradeoffs(self, strengths: Mapping[str, Sequence[float]], progress: Progress) -> list[Tradeoff]:
+        """What each defense costs at each strength, and what the attackers infer then."""
+        train, test = self.split
+        return run_comparison(
+            self.defenses,
+            self.attacks,
+            test.X,
+            test.y,
+            train=(train.X, train.y),
+            strengths=strengths,
+            measure=self.measure,
+            progress=progress,
+        )
+
+    def costs(self, cost: RecommenderTest, learner: Any, tradeoffs: Sequence[Tradeoff], progress: Progress) -> Costs:
+        """What each defense costs the recommender at the strength that brings the first attacker to one accuracy."""
+        train, test = self.split
+        first = self.attacks[0].name
+        level = common_level(tradeoffs, first) if cost.at is None else check_number(cost.at, name="at", low=0.0, high=1)
+        chosen = strengths_at(tradeoffs, self.defenses, first, level)
+        everybody = csr_array(vstack([train.X, test.X], format="csr"))
+        protected = np.arange(train.n_users, everybody.shape[0])
+        setup = RecommenderSetup(everybody, protected, learner, holdouts=cost.holdouts)
+        learning, recommending = progress.parts(1, cost.holdouts)
+        for defense, part in learning.each(self.defenses, lambda each: each.name):
+            defense.fit(train.X, train.y, progress=part)
+        losses = precision_losses(setup, self.defenses, chosen, test.y, measure=self.measure, progress=recommending)
+        few = int((np.diff(everybody.indptr) <= HELD_OUT).sum())
+        return Costs(learner.name, first, level, cost.holdouts, few, tuple(losses))
+
+    def comparison(
+        self,
+        users: PublicData,
+        tradeoffs: Sequence[Tradeoff],
+        levels: tuple[float, ...],
+        costs: Costs | None,
+        settings: Mapping[str, Any],
+    ) -> Comparison:
+        """Everything that was measured, with what is needed to measure it again."""
+        train, test = self.split
+        most_frequent = np.bincount(train.y, minlength=users.m).argmax()
+        return Comparison(
             source=users.name,
             attribute=users.attribute,
             tradeoffs=tuple(tradeoffs),
             levels=levels,
             costs=costs,
-            guessing=float(np.mean(test.y == np.bincount(train.y, minlength=users.m).argmax())),
+            guessing=float(np.mean(test.y == most_frequent)),
             settings={
-                "seed": random_state,
-                "guard": {name: str(value) for name, value in own.items()},
-                **dict(attack_options or {}),
-                "draws": draws,
+                "seed": self.measure.seed,
+                **settings,
+                "draws": self.measure.draws,
                 "training_users": train.n_users,
                 "test_users": test.n_users,
             },
         )
-    )
 
 
 def _attackers(wanted: Sequence[str], seed: int, options: Mapping[str, Any]) -> list[Attack]:
@@ -222,39 +247,9 @@ def _levels(reach: Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted(set(levels), reverse=True))
 
 
-def _share(at: float) -> float:
-    return check_number(at, name="at", low=0.0, high=1.0)
-
-
 def _recommender(name: str, seed: int) -> Any:
     """Made before the long work, so that a missing package is told at once."""
     chosen = get_recommender(name, random_state=seed)
     for package in chosen.packages:
         load_extra(package)
     return chosen
-
-
-def _setup(train: PublicData, test: PublicData, learner: Any, holdouts: int) -> RecommenderSetup:
-    everybody = csr_array(vstack([train.X, test.X], format="csr"))
-    return RecommenderSetup(everybody, np.arange(train.n_users, everybody.shape[0]), learner, holdouts=holdouts)
-
-
-def _costs(
-    setup: RecommenderSetup,
-    split: tuple[PublicData, PublicData],
-    defenses: Sequence[Defense],
-    tradeoffs: Sequence[Tradeoff],
-    level: float,
-    measure: Measure,
-    progress: Progress,
-) -> Costs:
-    """What each defense costs the recommender at the strength that brings the first attacker to the level."""
-    train, test = split
-    first = tradeoffs[0].curves[0].attack
-    chosen = strengths_at(tradeoffs, defenses, first, level)
-    learning, recommending = progress.parts(1, setup.holdouts)
-    for defense, part in learning.each(defenses, lambda each: each.name):
-        defense.fit(train.X, train.y, progress=part)
-    losses = precision_losses(setup, defenses, chosen, test.y, measure=measure, progress=recommending)
-    few = int((np.diff(setup.X.indptr) <= HELD_OUT).sum())
-    return Costs(setup.recommender.name, first, level, setup.holdouts, few, tuple(losses))

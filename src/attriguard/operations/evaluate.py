@@ -32,6 +32,9 @@ from attriguard.report.record import versions
 
 BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 ALL = "all"
+# The guard's options that decide the figures.
+DESCRIBED = ("goal", "classifier", "search", "policy", "target")
+Split = tuple[PublicData, PublicData]  # training users, test users
 
 
 @dataclass(frozen=True)
@@ -166,14 +169,15 @@ def evaluate(
     """How much do attackers infer before and after protection, for each budget?
 
     Attackers and guard learn from the same training users, as in the paper. What was predicted is kept, so that the
-    same call again takes seconds and an interrupted one goes on.
+    same call again takes seconds and an interrupted one goes on. ``options`` are those of `read_ratings` and of
+    `AttriGuard`.
 
     Parameters
     ----------
     data
         ``PublicData``, or ratings as a path, an Arrow table or a frame, with ``attributes`` and ``attribute``.
     attacks
-        The attackers, by name, or "all".
+        The attackers, by name or as "module:Class", or "all".
     budgets
         How many ratings may change a user, on average; rising.
     knowing
@@ -188,88 +192,103 @@ def evaluate(
         The seed; with ``goals``, one or several.
     progress
         Where to report progress (see `Progress`).
-    **options
-        Options of `read_ratings` and of `AttriGuard`.
-
-    Examples
-    --------
-    >>> import attriguard as ag
-    >>> data = ag.load_dataset("twin", n_users=400, n_items=60, n_values=2)
-    >>> found = ag.evaluate(data, attacks=["BA-A", "LR-A"], budgets=[1, 2], work=folder)
-    >>> sorted(set(found.to_arrow()["attack"].to_pylist()))
-    ['BA-A', 'LR-A']
     """
-    ladder = check_budgets(budgets)
+    seeds = [random_state] if isinstance(random_state, int) else list(random_state)
+    reading, own = split_options(options)
+    run = Run(_attackers(attacks, knowing), check_budgets(budgets), own, attack_options or {}, work)
+    if goals:
+        return run.goals(as_data(data, reading), goals, seeds, knowing, Progress.of(progress))
+    if len(seeds) != 1:
+        raise ParameterError("several seeds are for goals; name one seed")
+    return run.evaluation(as_data(data, reading), knowing, seeds[0], Progress.of(progress))
+
+
+def _attackers(attacks: Sequence[str] | str, knowing: Knowing) -> list[str]:
+    """The attackers' names; an unknown one is told before anything is read."""
     if isinstance(attacks, str) and attacks.strip() != ALL:
         raise ParameterError(f"attacks is a list of names, or {ALL!r}; got {attacks!r}")
     wanted = names() if isinstance(attacks, str) else [name.strip() for name in attacks]
     for name in (*wanted, *knowing.retrained, *knowing.inversion):
         class_of(name)
-    seeds = [random_state] if isinstance(random_state, int) else list(random_state)
-    reading, own = split_options(options)
-    users = as_data(data, reading)
-    if goals:
-        if knowing.anybody:
-            raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
-        guard = make_guard(users, own, seeds[0])
-        made = lineup(wanted, **(attack_options or {}))
-        found = goals_over_seeds(
-            users, guard, made, ladder, goals=tuple(goals), seeds=seeds,
-            measure=Measure(draws=knowing.draws, cache=open_cache(work)), progress=progress,
-        )  # fmt: skip
-        return GoalsResult(found, users.name)
-    if len(seeds) != 1:
-        raise ParameterError("several seeds are for goals; name one seed")
-    run = Run(users, make_guard(users, own | {"budget": ladder[-1]}, seeds[0]), ladder, seeds[0], attack_options or {})
-    paper, aware = Progress.of(progress).parts(1, 1 if knowing.anybody else 0)
-    measure = Measure(seed=seeds[0], draws=knowing.draws, cache=open_cache(work))
-    curves, sizes = run.as_in_the_paper(wanted, measure, paper)
-    return EvaluationResult(
-        Evaluation(
-            source=users.name,
-            attribute=users.attribute,
-            m=users.m,
-            budgets=ladder,
-            curves=tuple(curves),
-            aware=run.with_knowing(knowing, measure, aware) if knowing.anybody else None,
-            settings={"seed": seeds[0], "guard": run.described, **dict(attack_options or {}), **sizes},
-        )
-    )
+    return wanted
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One evaluation: users, an unfitted guard, budgets and a seed."""
+    """One evaluation: attackers, budgets, the options of guard and attacks, and where to keep what was learnt."""
 
-    users: PublicData
-    guard: AttriGuard
+    wanted: Sequence[str]
     ladder: tuple[float, ...]
-    seed: int
-    options: Mapping[str, Any]
+    guard_options: Mapping[str, Any]
+    attack_options: Mapping[str, Any]
+    work: str | os.PathLike[str] | None
 
-    def as_in_the_paper(
-        self, wanted: Sequence[str], measure: Measure, progress: Progress
-    ) -> tuple[list[Curve], dict[str, int]]:
-        """Attackers and guard learn from the same training users."""
-        train, test = split_for_audit(self.users, self.seed)
-        learning, attacking = progress.parts(1, 4)
-        guard = clone(self.guard).fit(train.X, train.y, progress=learning)
-        attacks = lineup(wanted, random_state=self.seed, guard=guard, **self.options)
-        plan = guard.plan(test.X)
-        curves = run_evaluation(
-            plan, attacks, test.y, self.ladder, train=(train.X, train.y), measure=measure, progress=attacking
+    def goals(
+        self, users: PublicData, goals: Sequence[str], seeds: Sequence[int], knowing: Knowing, progress: Progress
+    ) -> GoalsResult:
+        """Goals side by side: every attacker unaware and retrained, for every seed."""
+        if knowing.anybody:
+            raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
+        found = goals_over_seeds(
+            users,
+            make_guard(users, self.guard_options, seeds[0]),
+            lineup(self.wanted, **self.attack_options),
+            self.ladder,
+            goals=tuple(goals),
+            seeds=seeds,
+            measure=Measure(draws=knowing.draws, cache=open_cache(self.work)),
+            progress=progress,
         )
-        return curves, {"training_users": train.n_users, "test_users": test.n_users}
+        return GoalsResult(found, users.name)
 
-    def with_knowing(self, knowing: Knowing, measure: Measure, progress: Progress) -> Aware:
+    def evaluation(self, users: PublicData, knowing: Knowing, seed: int, progress: Progress) -> EvaluationResult:
+        """Attackers against budgets, and those who know the guard."""
+        guard = make_guard(users, {**self.guard_options, "budget": self.ladder[-1]}, seed)
+        first, second = progress.parts(1, 1 if knowing.anybody else 0)
+        split = split_for_audit(users, seed)
+        measure = Measure(seed=seed, draws=knowing.draws, cache=open_cache(self.work))
+        curves = self.as_in_the_paper(guard, split, measure, first)
+        described = {name: str(getattr(guard, name)) for name in DESCRIBED}
+        sizes = {"training_users": split[0].n_users, "test_users": split[1].n_users}
+        return EvaluationResult(
+            Evaluation(
+                source=users.name,
+                attribute=users.attribute,
+                m=users.m,
+                budgets=self.ladder,
+                curves=tuple(curves),
+                aware=self.with_knowing(guard, split, knowing, measure, second) if knowing.anybody else None,
+                settings={"seed": seed, "guard": described, **self.attack_options, **sizes},
+            )
+        )
+
+    def as_in_the_paper(self, unfitted: AttriGuard, split: Split, measure: Measure, progress: Progress) -> list[Curve]:
+        """Attackers and guard learn from the same training users."""
+        train, test = split
+        learning, attacking = progress.parts(1, 4)
+        guard = clone(unfitted).fit(train.X, train.y, progress=learning)
+        attacks = lineup(self.wanted, random_state=measure.seed, guard=guard, **self.attack_options)
+        return run_evaluation(
+            guard.plan(test.X),
+            attacks,
+            test.y,
+            self.ladder,
+            train=(train.X, train.y),
+            measure=measure,
+            progress=attacking,
+        )
+
+    def with_knowing(
+        self, guard: AttriGuard, split: Split, knowing: Knowing, measure: Measure, progress: Progress
+    ) -> Aware:
         """Three groups that share nobody: the guard's users, the attacker's users, the test users."""
-        groups = halves(*split_for_audit(self.users, self.seed), self.seed)
         retrained, inversion = (
-            lineup(each, random_state=self.seed, **self.options) for each in (knowing.retrained, knowing.inversion)
+            lineup(each, random_state=measure.seed, **self.attack_options)
+            for each in (knowing.retrained, knowing.inversion)
         )
         return evaluate_aware(
-            groups,
-            clone(self.guard),
+            halves(*split, measure.seed),
+            clone(guard),
             retrained,
             self.ladder,
             inversion=inversion,
@@ -277,8 +296,3 @@ class Run:
             measure=measure,
             progress=progress,
         )
-
-    @property
-    def described(self) -> dict[str, str]:
-        """The guard's options that decide the figures."""
-        return {name: str(getattr(self.guard, name)) for name in ("goal", "classifier", "search", "policy", "target")}

@@ -174,11 +174,6 @@ def protect(
         ``user``, ``item``, ``rating`` (column names) and ``duplicates``, as in `read_ratings`; ``goal``, ``policy``,
         ``budget``, ``target`` and ``confidence`` other than the guard's.
 
-    Returns
-    -------
-    Released
-        ``table``, ``plan``, ``summary``, ``warnings``; ``save(path)`` writes the table.
-
     Examples
     --------
     >>> import attriguard as ag
