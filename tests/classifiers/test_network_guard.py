@@ -96,12 +96,13 @@ def test_damaged_weights_are_refused(guard, tmp_path):
 
     guard.save(tmp_path / "g")
     header, tensors = _read(tmp_path / "g")
-    for change in ({"W1": None}, {"b2": np.zeros(9, np.float32)}, {"W2": np.full((150, 4), np.nan, np.float32)}):
-        parts = {name: part for name, part in (load_file(tmp_path / "g") | change).items() if part is not None}
+    for name, change in (("W1", None), ("b2", np.zeros(9, np.float32)), ("W2", np.full((150, 4), np.nan, np.float32))):
+        changed = load_file(tmp_path / "g") | {f"classifier.{name}": change}
+        parts = {name: part for name, part in changed.items() if part is not None}
         save_file(parts, tmp_path / "bad", metadata={HEADER: json.dumps(header)})
         with pytest.raises(GuardFileError, match="do not fit together"):
             ag.load_guard(tmp_path / "bad")
-    assert set(tensors) == {"W1", "b1", "W2", "b2", "target"}
+    assert set(tensors) == {f"classifier.{name}" for name in ("W1", "b1", "W2", "b2")}
 
 
 def test_nn_is_the_papers_network():
@@ -136,7 +137,7 @@ def tables(tmp_path, small_twin):
 
 def test_the_command_line(shell, tables, monkeypatch):
     fit = ["fit", tables / "ratings.csv", "--attributes", tables / "users.csv", "--attribute", "city", "--output"]
-    network = ["--classifier", "nn", "--hidden", "80", "--epochs", "3", "--seed", "1"]
+    network = ["--classifier", "nn", "--guard-units", "80", "--epochs", "3", "--seed", "1"]
     code, out, err = shell(*fit, tables / "a.guard", *network)
     assert (code, err) == (0, "")
     assert "4 values" in out
@@ -167,13 +168,13 @@ def test_the_command_line(shell, tables, monkeypatch):
 def test_bad_options_on_the_command_line(shell, tables, monkeypatch):
     fit = ["fit", tables / "ratings.csv", "--attributes", tables / "users.csv", "--attribute", "city"]
     fit += ["--output", tables / "x.guard"]
-    code, _, err = shell(*fit, "--hidden", "10")
+    code, _, err = shell(*fit, "--guard-units", "10")
     assert (code, "--classifier nn" in err) == (2, True)
-    code, _, err = shell(*fit, "--classifier", "nn", "--hidden", "0")
+    code, _, err = shell(*fit, "--classifier", "nn", "--guard-units", "0")
     assert (code, "hidden must be a whole number" in err) == (2, True)
     code, _, err = shell(*fit, "--classifier", "svm")
     assert (code, "known: lr, lr-ova, nn" in err) == (2, True)
     monkeypatch.setitem(sys.modules, "torch", None)
-    code, _, err = shell(*fit, "--classifier", "nn", "--hidden", "10")
+    code, _, err = shell(*fit, "--classifier", "nn", "--guard-units", "10")
     assert (code, err.count("\n"), "attriguard[nn]" in err) == (2, 1, True)
     assert not (tables / "x.guard").exists()

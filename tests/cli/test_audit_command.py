@@ -59,12 +59,12 @@ def test_the_numbers(audited):
     assert record["expected_cost"][0] == 0
     assert record["expected_cost"][1] <= 1
     assert record["training_users"] + record["test_users"] == 300
-    assert record["telling_items"][0]["times_as_frequent"] > 1
+    assert record["revealing_items"][0]["times_as_frequent"] > 1
     aware = record["aware"]
     assert aware["guard_users"] + aware["attacker_users"] == record["training_users"]
     assert aware["budget"] == 4
-    assert 0 < aware["does_not_know"] < aware["no_guard"]
-    assert aware["knows_and_retrains"] > 0
+    assert 0 < aware["unaware"] < aware["no_guard"]
+    assert aware["retrained"] > 0
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(audited):
@@ -95,7 +95,7 @@ def test_rare_values_and_bad_options_are_refused(files, cli, tmp_path):
     assert (code, "fewer than 2 users" in err) == (2, True)
     for option, message in (
         (["--attacks", "XX-A"], "known: BA-A, LR-A"),
-        (["--knowing", "XX-A"], "known: BA-A, LR-A"),
+        (["--retrained", "XX-A"], "known: BA-A, LR-A"),
         (["--attacks", "AT-A"], "attriguard evaluate shows it"),
         (["--budgets", "3,2"], "must rise"),
         (["--budgets", "-1"], "finite numbers"),
@@ -112,7 +112,7 @@ def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
     code, out, err = cli(
         "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city",
         "--output", tmp_path / "a.html", "--budgets", "1,8", "--attacks", "LR-A", "--confidence", "auto", "--json",
-        "--knowing", "",
+        "--retrained", "",
     )  # fmt: skip
     assert code == 0, err
     record = json.loads(out)

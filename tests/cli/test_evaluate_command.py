@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ def base(files, tmp_path):
 def test_all_attacks_small(base, cli, tmp_path):
     pytest.importorskip("torch")
     output, plot = tmp_path / "out" / "result.json", tmp_path / "curves.svg"
-    code, out, err = cli(*base, "--hidden", 24, "--output", output, "--plot", plot)
+    code, out, err = cli(*base, "--attacker-units", 24, "--output", output, "--plot", plot)
     assert code == 0, err
     for name in ("BA-A", "LR-A", "RF-A", "NN-A", "AT-A", "DD-A", "RC-A", "LRA-A", "MLP-A"):
         assert name in out
@@ -33,7 +34,7 @@ def test_all_attacks_small(base, cli, tmp_path):
     assert record["attacks"]["LR-A"]["paper_before"] is None
     assert "<svg" in plot.read_text()
     start = time.perf_counter()
-    code, again, _ = cli(*base, "--hidden", 24, "--json")
+    code, again, _ = cli(*base, "--attacker-units", 24, "--json")
     assert json.loads(again)["attacks"] == record["attacks"]
     assert time.perf_counter() - start < 10  # nothing is learnt again but the guard
 
@@ -56,7 +57,9 @@ def test_attackers_who_know(base, cli, tmp_path):
 
 
 def test_the_papers_values_stand_beside_on_the_papers_data(small_twin, cli, monkeypatch, tmp_path):
-    monkeypatch.setattr("attriguard.data.named.datasets.load_dataset", lambda name, attribute: small_twin)
+    monkeypatch.setattr(
+        "attriguard.data.named.datasets.load_dataset", lambda name, attribute: replace(small_twin, name=name)
+    )
     code, out, err = cli(
         "evaluate", "--dataset", "google-play", "--attacks", "BA-A,LR-A", "--budgets", "2", "--work", tmp_path
     )
@@ -73,8 +76,8 @@ def test_bad_options_are_named(base, cli, tmp_path):
         (["--budgets", "-1"], "finite numbers"),
         (["--plot", "plot.png"], ".svg or .html"),
         (["--retrained", "AT-A"], "AT-A adapts to the guard and needs it"),
-        (["--guard-hidden", "10"], "option of networks"),
-        (["--attacks", "NN-A", "--hidden", "0"], "hidden must be"),
+        (["--guard-units", "10"], "option of networks"),
+        (["--attacks", "NN-A", "--attacker-units", "0"], "hidden must be"),
     ):
         code, _, err = cli(*base, "--output", tmp_path / "r.json", *options)
         assert code == 2, options
@@ -120,7 +123,7 @@ def test_bad_options_of_a_comparison_are_named(base, cli):
     for options, message in (
         (["--defenses", "Blur"], "unknown defense 'Blur'; known: AttriGuard, BlurMe"),
         (["--defenses", "BlurMe", "--attacks", "AT-A"], "AT-A adapts to AttriGuard alone"),
-        (["--defenses", "BlurMe", "--strengths", "QPM=1"], "unknown defense in --strengths 'QPM'; known: BlurMe"),
+        (["--defenses", "BlurMe", "--strengths", "QPM=1"], "unknown defense in strengths 'QPM'; known: BlurMe"),
         (["--defenses", "BlurMe", "--strengths", "BlurMe=few"], "BlurMe=1,10,100"),
         (["--defenses", "BlurMe", "--strengths", "BlurMe=1.5"], "k must be a whole number of items"),
         (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must be a finite number, above 0"),

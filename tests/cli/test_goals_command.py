@@ -62,7 +62,7 @@ def test_a_guard_learnt_for_both_goals_can_do_either(files, goal_guards, cli, tm
         "protect", files / "ratings.csv", "--guard", goal_guards["conceal"], "--output", tmp_path / "x.csv",
         "--goal", "mislead",
     )  # fmt: skip
-    assert (code, "learnt to conceal; to mislead, fit it again" in err) == (2, True)
+    assert (code, "fit it again with goal='mislead'" in err) == (2, True)
 
 
 @pytest.mark.parametrize("goal", ["conceal", "both"])
@@ -77,9 +77,9 @@ def test_the_audit_shows_the_goal(files, cli, tmp_path, goal):
     assert record["goal"] == goal
     now, one, more = record["accuracy"]["LR-A"]
     assert now > one > more
-    assert record["aware"]["knows_and_retrains"] <= record["aware"]["no_guard"]
+    assert record["aware"]["retrained"] <= record["aware"]["no_guard"]
     text = page.read_text()
-    assert GOALS[goal].meaning in text
+    assert GOALS[goal].summary in text
     assert ("then points to" in text) == (goal == "both")
 
 
@@ -100,25 +100,25 @@ def test_the_audit_shows_all_goals_side_by_side(files, cli, tmp_path):
         "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city", "--attacks", "BA-A",
         "--budgets", "1,4", "--seed", 0, "--all-goals", "--output", page,
     ]  # fmt: skip
-    code, out, err = cli(*arguments, "--knowing", "LR-A", "--json")
+    code, out, err = cli(*arguments, "--retrained", "LR-A", "--json")
     assert code == 0, err
     goals = json.loads(out)["goals"]
     assert list(goals) == ["mislead", "conceal", "both"]
     for each in goals.values():
         assert each["budgets"] == [1, 4]
-        assert len(each["does_not_know"]) == len(each["knows_and_retrains"]) == len(each["detection_auc"]) == 2
+        assert len(each["unaware"]) == len(each["retrained"]) == len(each["detection_auc"]) == 2
         assert each["changes"][1] <= 4 + 1e-9
         assert 0 <= each["precision"]["after"] <= 1
     assert goals["conceal"]["changes"] == pytest.approx([1, 4])
     assert "Three goals a guard can have" in page.read_text()
-    code, _, err = cli(*arguments, "--knowing", "")
+    code, _, err = cli(*arguments, "--retrained", "")
     assert code == 2
-    assert "--knowing" in err
+    assert "(retrained)" in err
 
 
 def test_mistakes_are_told_before_anything_is_learnt(files, cli, tmp_path):
     for options, message in (
-        (["--split", 0.5], "use it with --goal both"),
+        (["--split", 0.5], "--split: of no use with --goal mislead"),
         (["--search", "jsma", "--policy", "add_new"], "works under policy='modify_add' alone"),
     ):
         code, _, err = cli("fit", *table(files), *options, "--output", tmp_path / "x.guard")

@@ -64,11 +64,11 @@ def test_where_nothing_can_be_written_nothing_is_computed(command, cli, tmp_path
         (["fit", "--dataset", "twin", "--attributes", "nosuch.csv", "--output", "OUT"], "--attributes"),
         (
             ["fit", "--dataset", "twin", "--goal", "conceal", "--confidence", "3", "--output", "OUT"],
-            "--confidence is for",
+            "--confidence: of no use with --goal conceal",
         ),
         (
             ["fit", "--dataset", "twin", "--goal", "conceal", "--classifier", "x", "--output", "OUT"],
-            "--classifier is for",
+            "--classifier: of no use with --goal conceal",
         ),
         (["audit", "--dataset", "twin", "--goal", "conceal", "--budgets", "nan", "--output", "OUT"], "finite"),
         (["audit", "--dataset", "twin", "--all-goals", "--budgets", "0", "--output", "OUT"], "above 0"),
@@ -113,16 +113,16 @@ def test_a_table_without_ratings_is_no_table_of_likes_for_a_guard_of_ratings(min
 def test_an_attribute_that_ratings_do_not_tell_needs_no_guard(mine, cli):
     code, out, err = cli(
         "audit", mine / "ratings.csv", "--attributes", mine / "users.csv", "--attribute", "age", "--output",
-        mine / "a.html", "--budgets", "1,2", "--knowing", "", "--seed", "0",
+        mine / "a.html", "--budgets", "1,2", "--retrained", "", "--seed", "0",
     )  # fmt: skip
     assert code == 0, err
     assert "no more than chance" in out
     assert "no more than chance" in (mine / "a.html").read_text()
     code, out, err = cli(
         "audit", mine / "ratings.csv", "--attributes", mine / "users.csv", "--attribute", "city", "--output",
-        mine / "a.html", "--budgets", "1,2", "--knowing", "LR-A", "--seed", "0", "--json",
+        mine / "a.html", "--budgets", "1,2", "--retrained", "LR-A", "--seed", "0", "--json",
     )  # fmt: skip
     assert code == 0, err
     assert "no more than chance" not in (mine / "a.html").read_text()
-    knows = json.loads(out)["aware"]["knows_and_retrains"]
+    knows = json.loads(out)["aware"]["retrained"]
     assert f"infers {100 * knows:.0f} in 100 here" in (mine / "a.html").read_text()

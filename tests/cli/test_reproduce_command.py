@@ -13,8 +13,8 @@ from attriguard.experiments import names
 @pytest.fixture
 def data(monkeypatch):
     twin = ag.load_dataset("twin", n_users=360, n_items=100, n_values=3, seed=3)
-    monkeypatch.setattr("attriguard.data.named.datasets.load_dataset", lambda name: twin)
-    monkeypatch.setattr("attriguard.data.named.datasets.find_dataset", lambda name: None)
+    monkeypatch.setattr("attriguard.operations.reproduce.load_dataset", lambda name: twin)
+    monkeypatch.setattr("attriguard.operations.reproduce.find_dataset", lambda name: None)
     return twin
 
 
@@ -42,7 +42,7 @@ def test_some_experiments_then_the_list_then_more(data, cli, tmp_path):
 
 
 def test_the_papers_data_is_taken_where_it_is(data, cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("attriguard.data.named.datasets.find_dataset", lambda name: tmp_path)
+    monkeypatch.setattr("attriguard.operations.reproduce.find_dataset", lambda name: tmp_path)
     code, out, err = cli("reproduce", "--list", "--work", tmp_path)
     assert code == 0
     assert out.startswith("google-play, profile quick, seed 0")

@@ -80,7 +80,7 @@ def test_the_callers_arrays_stay_writeable() -> None:
         ({"test_mask": np.zeros(3, bool)}, "test_mask"),
         ({"y": np.full(20, 2)}, "codes from -1"),
         ({"y": np.full(20, -2)}, "codes from -1"),
-        ({"X": np.zeros((20, 5))}, "scipy sparse"),
+        ({"X": np.zeros(20)}, "two dimensions"),
         ({"X": csr_array(np.full((20, 5), 1.5))}, r"\[0, 1\]"),
     ],
 )

@@ -78,12 +78,12 @@ class Source:
 class Reading:
     """How tables are read."""
 
-    like: Annotated[
-        bool, typer.Option("--like", help="Take every row as a like, whatever its rating.", rich_help_panel=TABLE)
-    ] = False
     scale: Annotated[
         str | None, typer.Option(help="The rating scale as LOWEST:HIGHEST:STEP, such as 1:5:1.", rich_help_panel=TABLE)
     ] = None
+    like: Annotated[
+        bool, typer.Option("--like", help="Take every row as a like, whatever its rating.", rich_help_panel=TABLE)
+    ] = False
     unmatched: Annotated[
         str, typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel=TABLE)
     ] = TABLE_DEFAULT

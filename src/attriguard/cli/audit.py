@@ -23,7 +23,7 @@ class Options:
     attacks: Annotated[str, typer.Option(help="The attackers, with commas between; your own as MODULE:CLASS.")] = (
         "BA-A,LR-A,RF-A"
     )
-    knowing: Annotated[
+    retrained: Annotated[
         str, typer.Option(help="The attacker who is also shown as one who knows the guard and retrains; '' for none.")
     ] = "MLP-A"
     budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8"
@@ -50,7 +50,7 @@ def audit(
             o.load(source, columns, reading),
             attacks=o.words(own.attacks),
             budgets=budgets,
-            retrained=own.knowing.strip() or None,
+            retrained=own.retrained.strip() or None,
             all_goals=own.all_goals,
             random_state=own.seed,
             progress=progress,

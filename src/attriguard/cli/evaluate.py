@@ -159,12 +159,13 @@ def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[fl
     """Defenses side by side."""
     import attriguard as ag
 
-    attacks = listed(own.attacks)
+    attacks, wanted = listed(own.attacks), listed(rivals.defenses)
+    guard = {"AttriGuard": budgets} if wanted == ALL or "AttriGuard" in wanted else {}
     named: dict[str, Any] = {} if attacks == ALL else {"attacks": attacks}
     return ag.compare(
         data,
-        defenses=listed(rivals.defenses),
-        strengths={"AttriGuard": budgets, **strengths_of(rivals.strengths or ())},
+        defenses=wanted,
+        strengths={**guard, **strengths_of(rivals.strengths or ())},
         reach=o.numbers(rivals.reach, "--reach"),
         cost=rivals.cost,
         draws=own.draws,

@@ -71,7 +71,7 @@ def protect(own: Options, changes: Changes, columns: o.Columns, shown: o.Shown) 
     from attriguard.cli._shell import bar, show, warn
 
     reads = [path for path in (own.ratings, own.guard, own.locked, own.additions) if path is not None]
-    ag.check_outputs(own.plan, table=own.output, read=reads)
+    ag.check_outputs(table=own.output, plan=own.plan, read=reads)
     with bar() as progress:
         released = ag.protect(
             own.ratings,

@@ -46,7 +46,7 @@ def reproduce(own: Options, shown: o.Shown) -> None:
     profile, seed and work folder.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, console, show
+    from attriguard.cli._shell import bar, console, note, show
 
     where: dict[str, Any] = {"dataset": own.dataset, "profile": own.profile, "work": own.work, "random_state": own.seed}
     if own.list_all:
@@ -54,7 +54,7 @@ def reproduce(own: Options, shown: o.Shown) -> None:
         return
     ag.check_outputs(own.output / "index.html")
     with bar() as progress:
-        result = ag.reproduce(own.experiments or (), progress=progress, **where)
+        result = ag.reproduce(own.experiments or (), notify=note, progress=progress, **where)
     page = result.save_folder(own.output)
     show(result, shown)
     if not shown.as_json:

@@ -145,7 +145,7 @@ def _check(attacks: Sequence[str], retrained: str | None, all_goals: bool, ladde
     if all_goals and not ladder[-1]:
         raise ParameterError("to compare the goals, name a budget above 0")
     if all_goals and not retrained:
-        raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains")
+        raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains (retrained)")
 
 
 def _budgets_table(found: Audit) -> Table:

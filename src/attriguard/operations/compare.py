@@ -223,7 +223,10 @@ def _attackers(wanted: Sequence[str], seed: int, options: Mapping[str, Any]) -> 
     for name in wanted:
         if "guard" in class_of(name.strip()).needs:
             raise ParameterError(f"{name} adapts to AttriGuard alone; leave it out when comparing defenses")
-    return lineup(wanted, random_state=seed, **options)
+    attackers = lineup(wanted, random_state=seed, **options)
+    for attack in attackers:
+        attack.check_options()
+    return attackers
 
 
 def _defenses(wanted: Sequence[str] | str, users: PublicData, guard: Mapping[str, Any], seed: int) -> list[Defense]:

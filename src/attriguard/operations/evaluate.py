@@ -195,7 +195,8 @@ def evaluate(
     """
     seeds = [random_state] if isinstance(random_state, int) else list(random_state)
     reading, own = split_options(options)
-    run = Run(_attackers(attacks, knowing), check_budgets(budgets), own, attack_options or {}, work)
+    wanted = _attackers(attacks, knowing, attack_options or {})
+    run = Run(wanted, check_budgets(budgets), own, attack_options or {}, work)
     if goals:
         return run.goals(as_data(data, reading), goals, seeds, knowing, Progress.of(progress))
     if len(seeds) != 1:
@@ -203,13 +204,16 @@ def evaluate(
     return run.evaluation(as_data(data, reading), knowing, seeds[0], Progress.of(progress))
 
 
-def _attackers(attacks: Sequence[str] | str, knowing: Knowing) -> list[str]:
-    """The attackers' names; an unknown one is told before anything is read."""
+def _attackers(attacks: Sequence[str] | str, knowing: Knowing, options: Mapping[str, Any]) -> list[str]:
+    """The attackers' names; an unknown one, or a wrong option, is told before anything is read."""
     if isinstance(attacks, str) and attacks.strip() != ALL:
         raise ParameterError(f"attacks is a list of names, or {ALL!r}; got {attacks!r}")
     wanted = names() if isinstance(attacks, str) else [name.strip() for name in attacks]
-    for name in (*wanted, *knowing.retrained, *knowing.inversion):
-        class_of(name)
+    known = [
+        name for name in wanted if "guard" not in class_of(name).needs
+    ]  # the others get the guard when it is learnt
+    for attack in lineup([*known, *knowing.retrained, *knowing.inversion], **options):
+        attack.check_options()
     return wanted
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ class ReproductionResult(Result):
     """Which of the paper's claims hold, with every number that was measured."""
 
     found: Reproduction
-    stands_in: bool = False  # the twin stands in for the paper's data, which is not on this machine
 
     @property
     def headline(self) -> str:
@@ -48,10 +47,9 @@ class ReproductionResult(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What could not be run, and whether the data is not the paper's."""
+        """What could not be run."""
         missing = [each for each in self.found.finished if each.numbers is None]
-        twin = [f"{PAPER_DATASET} is not on this machine, so the twin stands in for it"] if self.stands_in else []
-        return [*(f"{each.experiment.name}: not run: {each.missing}" for each in missing), *twin]
+        return [f"{each.experiment.name}: not run: {each.missing}" for each in missing]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a check of a claim."""
@@ -111,6 +109,7 @@ def reproduce(
     profile: str = "quick",
     work: str | os.PathLike[str] = WORK,
     random_state: int = 0,
+    notify: Callable[[str], None] | None = None,
     progress: ProgressLike = None,
 ) -> ReproductionResult:
     """Measure the paper's tables and figures again, and test what it claims.
@@ -130,14 +129,18 @@ def reproduce(
         A folder for what is kept on the way.
     random_state
         The seed.
+    notify
+        Called with a line where the twin stands in for the paper's data.
     progress
         Where to report progress (see `Progress`).
     """
     for name in wanted:
         check_choice(name, EXPERIMENTS, name="experiment")
     space = _workspace(dataset, profile, work, random_state)
+    if notify is not None and dataset is None and space.source == TWIN:
+        notify(f"attriguard: {PAPER_DATASET} is not on this machine, so the twin stands in for it")
     result = run_experiments(wanted or names(), space, progress)
-    return ReproductionResult(result, stands_in=dataset is None and space.source != PAPER_DATASET)
+    return ReproductionResult(result)
 
 
 def _workspace(

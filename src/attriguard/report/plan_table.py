@@ -12,6 +12,12 @@ from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 
 
+def check_plan_suffix(path: Path) -> None:
+    """Refuse a name that a plan is not written to."""
+    if path.suffix.lower() != ".parquet":
+        raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
+
+
 def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
 
@@ -22,8 +28,7 @@ def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if path.suffix.lower() != ".parquet":
-        raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
+    check_plan_suffix(path)
     edits, m = plan.edits, plan.edits.m
     lengths = np.diff(edits.indptr)
     rows = np.repeat(np.arange(lengths.size), np.maximum(lengths, 1))  # the (user, value) pair of every row
