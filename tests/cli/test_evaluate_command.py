@@ -124,7 +124,7 @@ def test_bad_options_of_a_comparison_are_named(base, cli):
         (["--defenses", "Blur"], "unknown defense 'Blur'; known: AttriGuard, BlurMe"),
         (["--defenses", "BlurMe", "--attacks", "AT-A"], "AT-A adapts to AttriGuard alone"),
         (["--defenses", "BlurMe", "--strengths", "QPM=1"], "unknown defense in strengths 'QPM'; known: BlurMe"),
-        (["--defenses", "BlurMe", "--strengths", "BlurMe=few"], "BlurMe=1,10,100"),
+        (["--defenses", "BlurMe", "--strengths", "BlurMe=few"], "--strengths BlurMe= must be numbers"),
         (["--defenses", "BlurMe", "--strengths", "BlurMe=1.5"], "k must be a whole number of items"),
         (["--defenses", "LDP-SH", "--strengths", "LDP-SH=0"], "epsilon must be a finite number, above 0"),
         (["--defenses", "BlurMe", "--reach", "5"], "between 0 and 1"),
