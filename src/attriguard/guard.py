@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import UNDISCLOSED, check_budget, check_features, check_labels, check_number
+from attriguard._checks import UNDISCLOSED, check_budget, check_features, check_fit, check_number
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.scale import check_scale
@@ -145,12 +145,11 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         going on and the share of the work that is done.
         """
         fitted = copy(self)  # a fit that fails leaves this guard as it was
-        X = check_features(fitted, X, reset=True)
+        X, classes, codes = check_fit(fitted, X, y, name="AttriGuard")
         ids = None if items is None else np.asarray(items)
         if ids is not None and ids.shape != (X.shape[1],):
             raise DataError(f"items must name the {X.shape[1]:,} columns of X, got {ids.size:,}")
         settings = self._settings(X.shape[1], ids)
-        classes, codes = check_labels(y, X.shape[0])
         disclosed = codes != UNDISCLOSED
         users = Training(X[disclosed], codes[disclosed], checkpoint)
         make_target(self.target, users.counts)
@@ -301,7 +300,10 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True  # and at most 1
         tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        tags.non_deterministic = self.random_state is None  # a release is drawn
         return tags
 
 
