@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -118,3 +119,36 @@ def test_no_ring_of_rooms():
 )
 def test_imports_are_found_wherever_they_stand(source, expected):
     assert [room for _, room in imports(ast.parse(source), rooms())] == [expected]
+
+
+MOST_CROSSINGS = 120
+
+
+def test_a_release_crosses_few_thresholds(tmp_path):
+    """Calls from one room into another in one `protect --goal both`; base, which all rooms stand on, does not count."""
+    import attriguard as ag
+
+    data = ag.load_dataset("twin", n_users=1500, n_items=300, n_values=4)
+    ag.learn(data, goal="both", members=1, split=0.5, random_state=0).save(tmp_path / "city.guard")
+    table, crossings = data.to_arrow(), []
+
+    def room(frame):
+        path = Path(frame.f_code.co_filename)
+        return room_of(path.relative_to(PACKAGE).with_suffix("").parts[0]) if PACKAGE in path.parents else None
+
+    def watch(frame, event, _):
+        if event != "call" or frame.f_code.co_name.startswith("<") or room(frame) in (None, "base", "__init__"):
+            return
+        caller = frame.f_back
+        while caller is not None and room(caller) is None:
+            caller = caller.f_back
+        if caller is not None and room(caller) not in ("base", "__init__", room(frame)):
+            crossings.append(f"{room(caller)} → {room(frame)}.{frame.f_code.co_name}")
+
+    ag.protect(table, tmp_path / "city.guard", goal="both", key=b"0123456789abcdef")  # imports and compiles
+    sys.setprofile(watch)
+    try:
+        ag.protect(table, tmp_path / "city.guard", goal="both", key=b"0123456789abcdef")
+    finally:
+        sys.setprofile(None)
+    assert 30 < len(crossings) <= MOST_CROSSINGS, crossings

@@ -226,11 +226,7 @@ def keyed(request, data, table):
 def test_any_division_into_batches_gives_the_same_release(keyed, table, cuts):
     guard, whole = keyed
     ends = sorted({0, *(cut % table.num_rows for cut in cuts), table.num_rows})
-    batches = [
-        batch
-        for start, stop in pairwise(ends)
-        for batch in table.slice(start, stop - start).to_batches()
-    ]
+    batches = [batch for start, stop in pairwise(ends) for batch in table.slice(start, stop - start).to_batches()]
     released = pa.Table.from_batches(ag.protect_batches(iter(batches), guard, key=KEY))
     assert released.cast(whole.schema).equals(whole)
 

@@ -12,21 +12,15 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from attriguard._checks import UNDISCLOSED, check_budget, check_features, check_fit, check_number
+from attriguard._checks import UNDISCLOSED, check_features, check_fit
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
-from attriguard.data.scale import check_scale
-from attriguard.errors import AttriGuardError, DataError, NotFittedError, ParameterError
+from attriguard.errors import AttriGuardError, DataError, NotFittedError
 from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
-from attriguard.goals.base import Training
+from attriguard.goals.base import Planner, Training
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
-from attriguard.noise.constraints import make_constraints
-from attriguard.noise.costs import get_cost
-from attriguard.noise.items import additions_array, locked_columns
-from attriguard.noise.policy import check_policy
-from attriguard.noise.registry import get_search
 from attriguard.plan import Plan
 from attriguard.progress import Progress, ProgressLike
 from attriguard.storage import GuardState, damaged, read_state, write_state
@@ -149,12 +143,13 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         ids = None if items is None else np.asarray(items)
         if ids is not None and ids.shape != (X.shape[1],):
             raise DataError(f"items must name the {X.shape[1]:,} columns of X, got {ids.size:,}")
-        settings = self._settings(X.shape[1], ids)
+        goal = get_goal(self.goal)
+        settings = self._settings(goal, X.shape[1], ids)
         disclosed = codes != UNDISCLOSED
         users = Training(X[disclosed], codes[disclosed], checkpoint)
         make_target(self.target, users.counts)
         names = _names_of(classes, values)
-        learnt = self._goal.learn(settings, users, Progress.of(progress))
+        learnt = goal.learn(settings, users, Progress.of(progress))
         fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_, fitted.metadata_ = (
             learnt,
             classes,
@@ -164,10 +159,6 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         )
         self.__dict__ = fitted.__dict__
         return self
-
-    @property
-    def _goal(self) -> Goal:
-        return get_goal(self.goal)
 
     @property
     def goal_(self) -> str:
@@ -201,45 +192,22 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         """The target distribution p over the m values."""
         return make_target(self.target, self.counts_)
 
-    def _settings(self, n_items: int, items: NDArray[Any] | None) -> Settings:
-        """The parameters, checked: everything that can be wrong with them is found before any work is done."""
-        policy = check_policy(self.policy)
-        get_cost(self.cost)
-        if np.ndim(self.budget):
-            raise ParameterError("the guard's budget is one number; budgets user by user go to plan(X, budget=...)")
-        budget = float(check_budget(self.budget, 1)[0])
-        split = None if self.split is None else check_number(self.split, name="split", low=0.0, high=1.0)
-        scale = None if self.scale is None else check_scale(self.scale)
-        goal = self._goal
-        settings = Settings(
-            classifier=self.classifier,
-            search=get_search(self.search),
-            constraints=make_constraints(
-                policy,
-                n_items,
-                step=self.step,
-                levels=0 if scale is None else scale.levels,
-                maxiter=self.maxiter,
-                locked=locked_columns(self.locked, n_items, items),
-                additions=additions_array(self.additions, n_items, items, scale),
-            ),
-            target=self.target,
-            budget=budget,
-            confidence=self.confidence,
-            cost=self.cost,
-            members=self.members,
-            split=split,
-            random_state=self.random_state,
-        )
+    def _settings(self, goal: Goal, n_items: int, items: NDArray[Any] | None) -> Settings:
+        """The parameters, checked."""
+        settings = Settings.of(self.get_params(deep=False), n_items, items)
         goal.check(settings)
         return settings
 
-    def check_parameters(self) -> None:
-        """Refuse parameters that a fitted guard cannot work with; ``plan`` does the same."""
+    def planner(self) -> Planner:
+        """The guard with its parameters as they are now, checked once: it plans for any number of blocks of users.
+
+        Parameters other than the classifier may be set after ``fit``: another policy or target needs no new learning.
+        """
         self._check_fitted()
-        self._goal.check_learnt(self.learnt_)
-        self._settings(self.n_features_in_, self.items_)
+        goal = get_goal(self.goal)
+        goal.check_learnt(self.learnt_)
         make_target(self.target, self.counts_)
+        return Planner(goal, self._settings(goal, self.n_features_in_, self.items_), self.learnt_)
 
     def plan(
         self,
@@ -255,19 +223,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
         that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given).
         """
-        self._check_fitted()
-        X = check_features(self, X)
-        # Parameters other than the classifier may be set after fit: another policy or target needs no new learning.
-        settings = self._settings(self.n_features_in_, self.items_)
-        return self._goal.plan(
-            settings,
-            self.learnt_,
-            X,
-            budget=self.budget if budget is None else budget,
-            locked=locked,
-            users=users,
-            progress=Progress.of(progress),
-        )
+        planner = self.planner()
+        return planner.plan(check_features(self, X), budget=budget, locked=locked, users=users, progress=progress)
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""
@@ -278,7 +235,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
 
         ``metadata`` is kept with it, as JSON: the attribute's name, where it was learnt, and so on.
         """
-        self.check_parameters()  # what was set since fit, too: a file must be readable
+        self.planner()  # refuses what was set since fit and could not be read again
         state = GuardState(
             parameters=self.get_params(deep=False),
             learnt=self.learnt_,
@@ -325,7 +282,7 @@ def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
         guard = AttriGuard(**state.parameters)
         guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
         guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
-        guard.check_parameters()
+        guard.planner()  # refuses parameters that do not go with what was learnt
     except (TypeError, ValueError, AttriGuardError) as error:
         reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
         raise damaged(path, reason) from error

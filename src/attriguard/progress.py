@@ -28,6 +28,7 @@ class Progress:
         self, sink: Sink | None = None, *, low: float = 0.0, high: float = 1.0, labels: tuple[str, ...] = ()
     ) -> None:
         self._sink, self._low, self._high, self._labels = sink, low, high, labels
+        self.quiet = sink is None  # nobody looks: what is told is lost
 
     @classmethod
     def of(cls, given: Progress | Sink | None) -> Progress:
@@ -74,10 +75,6 @@ class Progress:
         width = self._high - self._low
         labels = (*self._labels, label) if label else self._labels
         return Progress(self._sink, low=self._low + start * width, high=self._low + end * width, labels=labels)
-
-    def __call__(self, what: str, steps: float = 0.0) -> None:
-        """As a plain function: for callers that only say what is going on."""
-        self.tell(what)
 
 
 ProgressLike = Progress | Sink | None

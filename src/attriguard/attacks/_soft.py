@@ -105,8 +105,7 @@ def _slope(output: NDArray[Any], truth: NDArray[Any], temperature: float) -> NDA
 
 
 def _over_units(hidden: int, work: Callable[[int, int], None]) -> None:
-    for _ in over_users(hidden, work, smallest=UNITS_A_RANGE):
-        pass
+    over_users(hidden, work, smallest=UNITS_A_RANGE)
 
 
 def one_hot(codes: NDArray[np.int64], m: int) -> NDArray[np.float32]:

@@ -105,10 +105,7 @@ class HiddenLayer:
         list_switched(pairs, self.mix, self.pre, self.weights.W2, self.mask, ends[:-1].copy(), where, weight)
         given = ends, where, weight, self.units, self.slope
         if where.size:
-            for _ in over_users(
-                self.slope.shape[1], lambda start, stop: add_units(*given, start, stop), smallest=ITEMS_A_RANGE
-            ):
-                pass
+            over_users(self.slope.shape[1], lambda start, stop: add_units(*given, start, stop), smallest=ITEMS_A_RANGE)
         for p in pairs:
             if not (self.pre[p] > 0).any():  # no unit is on: no gradient at all, not what rounding has left of it
                 self.slope[p] = 0.0
@@ -142,8 +139,5 @@ class HiddenLayer:
 
         w = self.weights
         given = pairs, items, change, w.W1, w.W2, w.b2, self.pre, scores
-        for _ in over_users(
-            pairs.size, lambda first, last: change_entries(*given, first, last), smallest=PAIRS_A_RANGE
-        ):
-            pass
+        over_users(pairs.size, lambda first, last: change_entries(*given, first, last), smallest=PAIRS_A_RANGE)
         scores[pairs] = self.log_p[pairs] = log_softmax(scores[pairs])

@@ -174,10 +174,9 @@ class NetworkClassifier(BaseEstimator, Classifier):
 
         w, rows = self.weights, rows_of(X)
         pre = np.empty((X.shape[0], w.b1.size))
-        for _ in over_users(
+        over_users(
             w.b1.size, lambda start, stop: bag_forward(*rows, w.W1, w.b1, pre, start, stop), smallest=UNITS_A_RANGE
-        ):
-            pass
+        )
         return pre
 
     def decision_function(self, X: csr_array) -> NDArray[np.float64]:

@@ -104,5 +104,4 @@ class _Adam:
         def work(low: int, high: int) -> None:
             adam_step(gradient, self.rate, self.decay, self.steps, state[0], state[1], state[2], low, high)
 
-        for _ in over_users(gradient.size, work, smallest=RANGE):
-            pass
+        over_users(gradient.size, work, smallest=RANGE)

@@ -12,15 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_budget
+from attriguard._checks import check_budget, check_number
 from attriguard.classifiers.base import Classifier, infer
+from attriguard.data.scale import check_scale
 from attriguard.errors import ParameterError
 from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints
+from attriguard.noise.costs import get_cost
+from attriguard.noise.items import ItemNames, constraints_for
 from attriguard.noise.policy import Policy
+from attriguard.noise.registry import get_search
 from attriguard.plan import Finder, Plan, make_plan
-from attriguard.progress import Progress
+from attriguard.progress import Progress, ProgressLike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,6 +41,27 @@ class Settings:
     members: int
     split: float | None
     random_state: Any
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any], n_items: int, items: NDArray[Any] | None) -> Settings:
+        """The parameters of ``AttriGuard``: everything that can be wrong with them is found before any work is done."""
+        given = dict(parameters)
+        scale = None if given["scale"] is None else check_scale(given["scale"])
+        if np.ndim(given["budget"]):
+            raise ParameterError("the guard's budget is one number; budgets user by user go to plan(X, budget=...)")
+        get_cost(given["cost"])
+        kept = ("classifier", "target", "confidence", "cost", "members", "random_state")
+        return cls(
+            **{name: given[name] for name in kept},
+            search=get_search(given["search"]),
+            constraints=constraints_for(
+                ItemNames(n_items, items),
+                scale,
+                **{name: given[name] for name in ("policy", "step", "maxiter", "locked", "additions")},
+            ),
+            budget=float(check_budget(given["budget"], 1)[0]),
+            split=None if given["split"] is None else check_number(given["split"], name="split", low=0.0, high=1.0),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,22 +130,29 @@ class Goal(ABC):
                 f"this guard was learnt with goal={learnt.goal!r}; fit it again with goal={self.name!r}"
             )
 
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """A goal with checked settings and what was learnt: makes plans for any number of blocks of users."""
+
+    goal: Goal
+    settings: Settings
+    learnt: Learnt
+
     def plan(
         self,
-        settings: Settings,
-        learnt: Learnt,
         X: csr_array,
         *,
-        budget: ArrayLike,
+        budget: ArrayLike | None = None,
         locked: csr_array | None = None,
         users: ArrayLike | None = None,
-        progress: Progress | None = None,
+        progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for checked data: candidates, and the probability of each within the budget."""
-        self.check_learnt(learnt)
-        budgets = check_budget(budget, X.shape[0])
-        finder = self.finder(settings, learnt, locked)
+        goal, learnt = self.goal, self.learnt
+        budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
+        finder = goal.finder(self.settings, learnt, locked)
         edits = finder.find(X, budgets, Progress.of(progress))
-        inferred = infer(self.model(learnt), X)
-        mechanism = self.mechanism(settings, learnt)
+        inferred = infer(goal.model(learnt), X)
+        mechanism = goal.mechanism(self.settings, learnt)
         return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)

@@ -16,6 +16,7 @@ from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints
+from attriguard.noise.costs import get_cost
 from attriguard.noise.edits import Edits
 from attriguard.progress import Progress
 
@@ -46,16 +47,11 @@ class RepresentativeNoise:
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The noise of every user and value, with a lead that the budget pays for."""
 
+        cost = get_cost(self.cost)
+        task = self.search.prepare(self.classifier, X, self.constraints, locked=self.locked)
+
         def find(confidence: ArrayLike, part: Progress) -> Edits:
-            return self.search.find(
-                self.classifier,
-                X,
-                self.constraints,
-                confidence=confidence,
-                cost=self.cost,
-                locked=self.locked,
-                progress=part,
-            )
+            return self.search.run(self.classifier, task, confidence, cost, part)
 
         return noise_within(find, self.confidence, self.target, budget, progress)
 

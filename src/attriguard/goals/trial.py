@@ -13,7 +13,7 @@ from attriguard._checks import check_rng
 from attriguard.classifiers.small import Recipe, small_proba, train_small
 from attriguard.classifiers.weights import Weights
 from attriguard.data.split import stratified_test_mask
-from attriguard.goals.base import Goal, Settings, Training
+from attriguard.goals.base import Goal, Planner, Settings, Training
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
@@ -60,11 +60,9 @@ def find_split(goal: Goal, settings: Settings, users: Training, progress: Progre
     truth = np.tile(codes[groups.test_users], DRAWS)
     left = []
     for share, part in trying.each(SHARES, lambda share: f"share {share:g}"):
-        shared = replace(trial, split=share)
-        plan = goal.plan(shared, learnt, attacker_X, budget=settings.budget, progress=part)
-        retrained = _attacker(plan.release(chance), attacker_codes, chance)
-        attacked = goal.plan(shared, learnt, X[groups.test_users], budget=settings.budget)
-        released = _released(attacked, chance)
+        planner = Planner(goal, replace(trial, split=share), learnt)
+        retrained = _attacker(planner.plan(attacker_X, progress=part).release(chance), attacker_codes, chance)
+        released = _released(planner.plan(X[groups.test_users]), chance)
         left.append([_accuracy(attacker, released, truth) for attacker in (retrained, unaware)])
     return SHARES[best_share(np.array(left))]
 

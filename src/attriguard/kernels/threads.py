@@ -7,7 +7,7 @@ the result is the same for any number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -29,14 +29,33 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def over_users(n_users: int, work: Callable[[int, int], Result], *, smallest: int = 64) -> Iterator[Result]:
-    """Call ``work(start, stop)`` for consecutive ranges that cover all users; the results come in order."""
+def over_users(
+    n_users: int,
+    work: Callable[[int, int], Result],
+    *,
+    smallest: int = 64,
+    count: Callable[[int], None] | None = None,
+) -> list[Result]:
+    """Call ``work(start, stop)`` for consecutive ranges that cover all users; the results come in order.
+
+    ``count`` is told how many more users are done, range after range.
+    """
     threads = n_threads()
     size = max(smallest, min(CHUNK, -(-n_users // (threads * CHUNKS_A_THREAD))))
-    ranges = [(start, min(start + size, n_users)) for start in range(0, n_users, size)]
-    if threads == 1 or len(ranges) <= 1:
-        for start, stop in ranges:
-            yield work(start, stop)
-        return
+    starts = range(0, n_users, size)
+    stops = [min(start + size, n_users) for start in starts]
+    if threads == 1 or len(stops) <= 1:
+        return _collected(map(work, starts, stops), starts, stops, count)
     with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(lambda span: work(*span), ranges)
+        return _collected(pool.map(work, starts, stops), starts, stops, count)
+
+
+def _collected(
+    results: Iterator[Result], starts: Iterable[int], stops: Iterable[int], count: Callable[[int], None] | None
+) -> list[Result]:
+    found = []
+    for result, start, stop in zip(results, starts, stops, strict=True):
+        found.append(result)
+        if count is not None:
+            count(stop - start)
+    return found

@@ -29,10 +29,7 @@ def solve_mechanism(p: ArrayLike, cost: ArrayLike, budget: ArrayLike) -> NDArray
     from attriguard.kernels.kkt import solve_rows
 
     M = np.empty(costs.shape)
-    for _ in over_users(
-        costs.shape[0], lambda start, stop: solve_rows(target, costs, budgets, start, stop, M), smallest=256
-    ):
-        pass
+    over_users(costs.shape[0], lambda start, stop: solve_rows(target, costs, budgets, start, stop, M), smallest=256)
     return M
 
 

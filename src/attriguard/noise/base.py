@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from attriguard._checks import check_matrix
 from attriguard._registry import options_of
 from attriguard.classifiers.base import Classifier
 from attriguard.errors import ParameterError
+from attriguard.kernels.rows import Rows, rows_of
 from attriguard.noise.constraints import NO_LIMIT, Constraints, check_locked
 from attriguard.noise.costs import Cost, get_cost
 from attriguard.noise.edits import Edits
@@ -29,6 +30,8 @@ class SearchTask:
     constraints: Constraints
     confidence: NDArray[np.float64]  # (n,): κ, by how much C_i must lead
     locked: csr_array  # a pattern of X's shape: entries that must not change
+    rows: Rows  # of X, as the kernels take them
+    locked_rows: Rows
 
     @property
     def n_users(self) -> int:
@@ -37,7 +40,20 @@ class SearchTask:
 
     def of_users(self, users: slice) -> SearchTask:
         """The same task for some of the users."""
-        return SearchTask(self.X[users], self.constraints, self.confidence[users], self.locked[users])
+        return make_task(self.X[users], self.constraints, self.confidence[users], self.locked[users])
+
+
+def make_task(X: csr_array, constraints: Constraints, kappa: NDArray[np.float64], locked: csr_array) -> SearchTask:
+    """A task from parts that are checked already."""
+    return SearchTask(X, constraints, kappa, locked, rows_of(X), rows_of(locked))
+
+
+def check_kappa(confidence: ArrayLike, n_users: int) -> NDArray[np.float64]:
+    """(n,): κ of every user, finite and not negative."""
+    kappa = np.asarray(confidence, dtype=np.float64)
+    if not np.isfinite(kappa).all() or (kappa < 0).any():
+        raise ParameterError("confidence must be a finite number, 0 or more")
+    return np.array(np.broadcast_to(kappa, (n_users,)))
 
 
 class NoiseSearch(ABC):
@@ -88,19 +104,25 @@ class NoiseSearch(ABC):
         progress
             Shows how many users are done.
         """
-        measure = get_cost(cost)
+        measure, task = get_cost(cost), self.prepare(classifier, X, constraints, locked=locked)
+        return self.run(classifier, task, confidence, measure, Progress.of(progress))
+
+    def prepare(self, classifier: Classifier, X: csr_array, constraints: Constraints, *, locked: Any) -> SearchTask:
+        """A checked task without a lead; `run` can be called for it with several confidences."""
         self.check_constraints(constraints)
         if not isinstance(classifier, Classifier):
             raise ParameterError(
-                f"a search needs a trained attriguard.classifiers.Classifier, got {type(classifier).__name__}"
+                f"a search needs a trained attriguard.classifiers.base.Classifier, got {type(classifier).__name__}"
             )
         X = check_matrix(X, n_items=constraints.n_items)
-        kappa = np.asarray(confidence, dtype=np.float64)
-        if not np.isfinite(kappa).all() or (kappa < 0).any():
-            raise ParameterError("confidence must be a finite number, 0 or more")
-        kappa = np.array(np.broadcast_to(kappa, (X.shape[0],)))
-        task = SearchTask(X, constraints, kappa, check_locked(locked, X))
-        return self._find(classifier, task, Progress.of(progress)).with_cost(measure, X)
+        return make_task(X, constraints, np.zeros(X.shape[0]), check_locked(locked, X))
+
+    def run(
+        self, classifier: Classifier, task: SearchTask, confidence: ArrayLike, cost: Cost, progress: Progress
+    ) -> Edits:
+        """The noise for a task that `prepare` made, with a lead of κ: one number, or one for each user."""
+        led = replace(task, confidence=check_kappa(confidence, task.n_users))
+        return self._find(classifier, led, progress).with_cost(cost, task.X)
 
     @abstractmethod
     def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:

@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard.classifiers.base import linear_parts
+
 # Entries kept of a margin list. Longer lists cost memory; shorter ones cost a full scan for users who have all of them.
 MARGIN_LIST = 128
 # Entries in all lists of one kind together; lists are shortened to stay below.
@@ -29,19 +31,30 @@ class Candidates:
     whole: NDArray[np.bool_]
 
 
-# The lists of the models in use; they are freed together with the model.
-_KEPT: WeakKeyDictionary[Any, dict[tuple[bool, bytes], Candidates]] = WeakKeyDictionary()
+class LinearModel:
+    """A linear classifier as the kernel takes it: its weights (items × m), intercepts, and the lists made so far."""
+
+    def __init__(self, classifier: Any) -> None:
+        self.W, self.b = linear_parts(classifier)
+        self._lists: dict[tuple[bool, bytes], Candidates] = {}
+
+    def candidates(self, upper: NDArray[np.float64], *, margin: bool) -> Candidates:
+        """`rank_candidates`, computed once for each set of addable items."""
+        key = margin, hashlib.blake2b(upper.tobytes()).digest()
+        if key not in self._lists:
+            self._lists[key] = rank_candidates(self.W, upper, margin=margin)
+        return self._lists[key]
 
 
-def classifier_candidates(
-    classifier: Any, W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool
-) -> Candidates:
-    """`rank_candidates`, computed once for each model and set of addable items."""
-    kept = _KEPT.setdefault(classifier, {})
-    key = margin, hashlib.blake2b(upper.tobytes()).digest()
-    if key not in kept:
-        kept[key] = rank_candidates(W, upper, margin=margin)
-    return kept[key]
+# The models in use; what was made of a classifier is freed together with it.
+_MODELS: WeakKeyDictionary[Any, LinearModel] = WeakKeyDictionary()
+
+
+def linear_model(classifier: Any) -> LinearModel:
+    """The classifier as the kernel takes it, made once."""
+    if classifier not in _MODELS:
+        _MODELS[classifier] = LinearModel(classifier)
+    return _MODELS[classifier]
 
 
 def rank_candidates(W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool) -> Candidates:

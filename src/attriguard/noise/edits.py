@@ -61,14 +61,12 @@ class Edits:
         pair = np.arange(n, dtype=np.int64) * self.m + choice
         given = (*rows, self.indptr, self.items, self.values, pair)
         lengths = np.empty(n, dtype=np.int64)
-        for _ in over_users(n, lambda start, stop: merged_lengths(*given, start, stop, lengths)):
-            pass
+        over_users(n, lambda start, stop: merged_lengths(*given, start, stop, lengths))
         indptr = np.zeros(n + 1, dtype=np.int64)
         np.cumsum(lengths, out=indptr[1:])
         indices = np.empty(indptr[-1], dtype=np.int32)
         data = np.empty(indptr[-1], dtype=np.float32)
-        for _ in over_users(n, lambda start, stop: merge_rows(*given, start, stop, indptr, indices, data)):
-            pass
+        over_users(n, lambda start, stop: merge_rows(*given, start, stop, indptr, indices, data))
         narrow = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
         result = csr_array((data, indices, narrow), shape=X.shape)
         result.has_sorted_indices = result.has_canonical_format = True

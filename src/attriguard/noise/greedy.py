@@ -18,11 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.kernels.rows import rows_of
+from attriguard.classifiers.base import Classifier
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import NoiseSearch, SearchTask
-from attriguard.noise.candidates import classifier_candidates
+from attriguard.noise.candidates import linear_model
 from attriguard.noise.edits import Edits
 from attriguard.noise.pairs import search_pairs
 from attriguard.progress import Progress
@@ -49,22 +48,20 @@ class GreedySearch(NoiseSearch):
     def _find_linear(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         from attriguard.kernels.greedy import EXTENDED, REACHED, greedy_search
 
-        asked, (W, b) = task.constraints, linear_parts(classifier)
-        n, m = task.n_users, W.shape[1]
-        lists = classifier_candidates(classifier, W, asked.upper, margin=self.on_margin)
+        asked, model = task.constraints, linear_model(classifier)
+        n, m = task.n_users, model.W.shape[1]
+        lists = model.candidates(asked.upper, margin=self.on_margin)
         counts = np.empty((n, m), dtype=np.int32)
         flags = np.empty((n, m), dtype=np.uint8)
         given = (
-            *rows_of(task.X), *rows_of(task.locked)[:2], W, b, asked.upper, asked.jump,
+            *task.rows, *task.locked_rows[:2], model.W, model.b, asked.upper, asked.jump,
             lists.items, lists.end, lists.whole,
             asked.policy.modify, asked.policy.add, self.on_margin, asked.extend,
             asked.step, asked.levels, task.confidence, asked.max_steps,
         )  # fmt: skip
-        parts: Parts = []
-        count = progress.counter(n, "Phase I")
-        for users, found in over_users(n, partial(_search_range, partial(greedy_search, *given), counts, flags)):
-            parts += found
-            count(users)
+        search = partial(_search_range, partial(greedy_search, *given), counts, flags)
+        found = over_users(n, search, count=None if progress.quiet else progress.counter(n, "Phase I"))
+        parts = [part for each in found for part in each]
         indptr = np.zeros(n * m + 1, dtype=np.int64)
         np.cumsum(counts.ravel(), out=indptr[1:])
         return Edits(
@@ -79,10 +76,10 @@ class GreedySearch(NoiseSearch):
 
 def _search_range(
     kernel: Callable[..., Any], counts: NDArray[np.int32], flags: NDArray[np.uint8], start: int, stop: int
-) -> tuple[int, Parts]:
-    """Users ``start`` to ``stop``: how many they are, and their edits, a new buffer wherever one is full."""
+) -> Parts:
+    """The edits of users ``start`` to ``stop``, a new buffer wherever one is full."""
     parts: Parts = []
-    users, room = stop - start, max(SMALLEST_BUFFER, (stop - start) * counts.shape[1] * EDITS_A_PAIR)
+    room = max(SMALLEST_BUFFER, (stop - start) * counts.shape[1] * EDITS_A_PAIR)
     while start < stop:
         items, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
         done, used = kernel(start, stop, counts, flags, items, values)
@@ -91,7 +88,7 @@ def _search_range(
             continue
         parts.append((items[:used].copy(), values[:used].copy()))
         start = done
-    return users, parts
+    return parts
 
 
 class Panda(GreedySearch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from attriguard.data.scale import RatingScale
 from attriguard.errors import ParameterError
+from attriguard.noise.constraints import Constraints, make_constraints
+from attriguard.noise.policy import check_policy
 
 
 def item_columns(wanted: Iterable[Any], n_items: int, items: NDArray[Any] | None, *, name: str) -> NDArray[np.int64]:
@@ -63,3 +66,26 @@ def additions_array(
         raise ParameterError("additions must hold entries in (0, 1]; name the scale to give raw ratings")
     entry[columns] = ratings
     return entry
+
+
+@dataclass(frozen=True, eq=False)
+class ItemNames:
+    """The columns of the data, and their ids where these are known."""
+
+    n_items: int
+    ids: NDArray[Any] | None = None
+
+
+def constraints_for(
+    items: ItemNames, scale: RatingScale | None, *, policy: Any, step: Any, maxiter: Any, locked: Any, additions: Any
+) -> Constraints:
+    """What a user may say about the noise, checked: with items by name, and ratings on the scale."""
+    return make_constraints(
+        check_policy(policy),
+        items.n_items,
+        step=step,
+        levels=0 if scale is None else scale.levels,
+        maxiter=maxiter,
+        locked=locked_columns(locked, items.n_items, items.ids),
+        additions=additions_array(additions, items.n_items, items.ids, scale),
+    )

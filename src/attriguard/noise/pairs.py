@@ -146,5 +146,4 @@ class Batch:
 
 
 def _over(pairs: Ints, work: Callable[[int, int], None]) -> None:
-    for _ in over_users(pairs.size, work, smallest=PAIRS_A_RANGE):
-        pass
+    over_users(pairs.size, work, smallest=PAIRS_A_RANGE)

@@ -99,15 +99,14 @@ def find_changes(
     out = (result.lengths, result.items, result.values, result.leakage)
     held = rows_of(fixed)[:2]
 
-    def work(start: int, stop: int) -> int:
+    def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
         conceal_rows(*given, *held, *model, start, stop, *out)
-        return stop - start
 
-    count = Progress.of(progress).counter(n, "looking for revealing ratings")
-    for done in over_users(n, work, smallest=FEWEST_USERS):
-        count(done)
+    progress = Progress.of(progress)
+    count = None if progress.quiet else progress.counter(n, "looking for what tells most")
+    over_users(n, work, smallest=FEWEST_USERS, count=count)
     return result
 
 

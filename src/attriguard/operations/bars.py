@@ -28,6 +28,9 @@ def progress_bar(console: Any = None) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     screen = Console(stderr=True) if console is None else console
+    if not (screen.is_terminal or screen.is_jupyter):
+        yield Progress()
+        return
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -36,7 +39,6 @@ def progress_bar(console: Any = None) -> Iterator[Progress]:
         TimeRemainingColumn(),
         console=screen,
         transient=True,
-        disable=not (screen.is_terminal or screen.is_jupyter),
     )
     with bar:
         task = bar.add_task("starting", total=1.0)

@@ -14,6 +14,7 @@ from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError
+from attriguard.goals.base import Planner
 from attriguard.guard import AttriGuard
 from attriguard.operations.wishes import Locked, first_few
 from attriguard.plan import Plan
@@ -35,6 +36,7 @@ class Protector:
     """A guard with the publisher's wishes. Nothing in it changes from block to block."""
 
     guard: AttriGuard
+    planner: Planner
     name: str  # of the guard, for messages
     locked: Locked = field(default_factory=Locked)
     key: bytes | None = None
@@ -42,11 +44,10 @@ class Protector:
 
     def protect(self, table: InputTable, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
-        data = self._read(table)
-        items = self._items
+        data, items = self._read(table), np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
         locked, missed = self.locked.pattern(data.users, items)
-        plan = self.guard.plan(X, users=data.users, locked=locked, progress=progress)
+        plan = self.planner.plan(X, users=data.users, locked=locked, progress=progress)
         released = plan.release(key=self.key) if chance is None else plan.release(chance)
         release = make_release(data, released, items=items, random_state=chance, key=self.key)
         warnings = [
@@ -55,14 +56,6 @@ class Protector:
             *_column_warning(data, release),
         ]
         return Block(release, plan, tuple(warnings), int(unknown.size))
-
-    @property
-    def _items(self) -> Any:
-        if self.guard.items_ is None:
-            raise GuardFileError(
-                f"{self.name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
-            )
-        return self.guard.items_
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
@@ -88,10 +81,11 @@ def make_protector(
     own.set_params(**given)
     if locked.items:
         own.set_params(locked=[*(own.locked or []), *locked.items])
-    protector = Protector(guard=own, name=name, locked=locked, **rest)
-    _ = protector._items
-    own.check_parameters()
-    return protector
+    if own.items_ is None:
+        raise GuardFileError(
+            f"{name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
+        )
+    return Protector(guard=own, planner=own.planner(), name=name, locked=locked, **rest)
 
 
 def _unknown_warning(unknown: Any) -> list[str]:
