@@ -51,10 +51,13 @@ _EXPORTS = {
     "fetch_dataset": "operations.datasets",
     "list_datasets": "operations.datasets",
     "load_dataset": "data.named.datasets",
+    "read_authors_format": "data.named.authors",
+    "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
+    "write_authors_format": "data.named.authors",
     "write_release": "data.releases.release",
 }
-_MODULES = ("attacks", "defenses", "errors", "goals", "noise", "utility")
+_MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "utility")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -75,11 +78,16 @@ if TYPE_CHECKING:
     from attriguard import attacks as attacks
     from attriguard import defenses as defenses
     from attriguard import errors as errors
+    from attriguard import evaluation as evaluation
+    from attriguard import experiments as experiments
     from attriguard import goals as goals
     from attriguard import noise as noise
     from attriguard import utility as utility
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
+    from attriguard.data.named.authors import read_authors_format as read_authors_format
+    from attriguard.data.named.authors import write_authors_format as write_authors_format
     from attriguard.data.named.datasets import load_dataset as load_dataset
+    from attriguard.data.named.movielens import read_movielens as read_movielens
     from attriguard.data.public_data import PublicData as PublicData
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,11 +33,12 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page, folder):
-    namespace: dict[str, object] = {"__name__": f"examples_of_{page.stem}"}
+def test_examples_run(page, folder, monkeypatch):
+    module = ModuleType(f"examples_of_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # so that "module:Class" finds the page's classes
     for kind, text in BLOCK.findall(page.read_text()):
         if kind == "python":
-            exec(compile(text, str(page), "exec"), namespace)
+            exec(compile(text, str(page), "exec"), module.__dict__)
             continue
         for line in text.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ "), comments=True)

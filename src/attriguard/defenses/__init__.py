@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from attriguard.defenses.base import Defense as Defense
     from attriguard.defenses.blurme import BlurMe as BlurMe
     from attriguard.defenses.chisquare import ChiSquare as ChiSquare
+    from attriguard.defenses.game import Game as Game
+    from attriguard.defenses.game import make_game as make_game
+    from attriguard.defenses.game_domain import empirical_joint as empirical_joint
+    from attriguard.defenses.game_domain import grid_points as grid_points
+    from attriguard.defenses.game_domain import plan_channel as plan_channel
+    from attriguard.defenses.game_domain import separating_items as separating_items
     from attriguard.defenses.guarded import Guarded as Guarded
     from attriguard.defenses.ldp import SuccinctHistogram as SuccinctHistogram
     from attriguard.defenses.optimum import GameTheoretic as GameTheoretic
@@ -37,7 +43,16 @@ _PLACES = {
     "game-theoretic": "attriguard.defenses.optimum:GameTheoretic",
 }
 _BASE = "attriguard.defenses.base:Defense"
-_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (_BASE, *_PLACES.values())}
+# The appendix's game, for a few items: the yardstick of "game-theoretic", and of any other mechanism.
+_GAME = (
+    "attriguard.defenses.game:Game",
+    "attriguard.defenses.game:make_game",
+    "attriguard.defenses.game_domain:empirical_joint",
+    "attriguard.defenses.game_domain:grid_points",
+    "attriguard.defenses.game_domain:plan_channel",
+    "attriguard.defenses.game_domain:separating_items",
+)
+_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (_BASE, *_GAME, *_PLACES.values())}
 
 DEFENSES: Registry[Defense] = Registry("defense", _BASE, _PLACES, group="attriguard.defenses")
 

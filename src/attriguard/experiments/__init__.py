@@ -5,12 +5,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from attriguard._registry import Registry
 
 if TYPE_CHECKING:
-    from attriguard.experiments.base import Experiment
+    from attriguard.experiments.base import Check as Check
+    from attriguard.experiments.base import Experiment as Experiment
+    from attriguard.experiments.profiles import PROFILES as PROFILES
+    from attriguard.experiments.runner import run_one as run_one
+    from attriguard.experiments.workspace import Workspace as Workspace
+    from attriguard.report.plots import BarPlot as BarPlot
+    from attriguard.report.plots import Line as Line
+    from attriguard.report.plots import LinePlot as LinePlot
 
 TABLE = {
     "figure-1": "attriguard.experiments.figure1:Figure1",
@@ -33,6 +41,18 @@ TABLE = {
     "beyond-optimum": "attriguard.experiments.beyond_optimum:BeyondOptimum",
     "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
 }
+# What an experiment is written with; a module is loaded when one of its names is first asked for.
+_EXPORTS = {
+    "BarPlot": "attriguard.report.plots",
+    "Check": "attriguard.experiments.base",
+    "Experiment": "attriguard.experiments.base",
+    "Line": "attriguard.report.plots",
+    "LinePlot": "attriguard.report.plots",
+    "PROFILES": "attriguard.experiments.profiles",
+    "Workspace": "attriguard.experiments.workspace",
+    "run_one": "attriguard.experiments.runner",
+}
+
 EXPERIMENTS: Registry[Experiment] = Registry("experiment", "attriguard.experiments.base:Experiment", TABLE)
 
 
@@ -46,4 +66,14 @@ def names() -> list[str]:
     return list(EXPERIMENTS)
 
 
-__all__ = ["EXPERIMENTS", "get", "names"]
+__all__ = [*_EXPORTS, "EXPERIMENTS", "get", "names"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'attriguard.experiments' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
