@@ -15,7 +15,7 @@ from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
 from attriguard.data.releases.changes import ReleaseSummary
 from attriguard.data.tables.columns import find_roles
-from attriguard.data.tables.table import InputTable, TableLike, check_output_suffix, read_table
+from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import ParameterError
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.protector import Block, Protector, make_protector
@@ -250,8 +250,3 @@ def _chance(protector: Protector, random_state: Any) -> np.random.Generator | No
     if random_state is not None:
         raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
     return None
-
-
-def check_release_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a name that a table cannot be written to; asked before the long work."""
-    check_output_suffix(Path(path))
