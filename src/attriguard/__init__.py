@@ -5,9 +5,9 @@ Everything here is loaded on first use, so that ``import attriguard`` costs noth
 
 from __future__ import annotations
 
-import importlib as _importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from attriguard._lazy import lazy_exports
 from attriguard._version import __version__
 
 _EXPORTS = {
@@ -60,18 +60,7 @@ _EXPORTS = {
 _MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "utility")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(_importlib.import_module(f"attriguard.{_EXPORTS[name]}"), name)
-    if name in _MODULES:
-        return _importlib.import_module(f"attriguard.{name}")
-    raise AttributeError(f"module 'attriguard' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, {**_EXPORTS, **dict.fromkeys(_MODULES, "")}, "__version__")
 
 
 if TYPE_CHECKING:

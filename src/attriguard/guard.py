@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from attriguard._checks import UNDISCLOSED, check_features, check_fit
+from attriguard._fitted import EstimatorNotFittedError
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
-from attriguard.errors import AttriGuardError, DataError, NotFittedError
+from attriguard.errors import AttriGuardError, DataError
 from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
 from attriguard.goals.base import Planner, Training
@@ -24,10 +24,6 @@ from attriguard.noise.base import NoiseSearch
 from attriguard.plan import Plan
 from attriguard.progress import Progress, ProgressLike
 from attriguard.storage import GuardState, damaged, read_state, write_state
-
-
-class GuardNotFittedError(NotFittedError, SklearnNotFittedError):
-    """A guard was used before ``fit``; an error of attriguard's family and of scikit-learn's."""
 
 
 class AttriGuard(TransformerMixin, BaseEstimator):
@@ -249,7 +245,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise GuardNotFittedError("this guard has not been fitted yet: call fit(X, y) first")
+            raise EstimatorNotFittedError("this guard has not been fitted yet: call fit(X, y) first")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "learnt_")

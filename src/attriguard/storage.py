@@ -26,7 +26,8 @@ from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import AttriGuardError, GuardFileError
 from attriguard.goals.base import Learnt
 from attriguard.noise.base import NoiseSearch
-from attriguard.noise.registry import get_search, search_options
+from attriguard.noise.registry import get as get_search
+from attriguard.noise.registry import search_options
 
 FORMAT = "attriguard guard"
 # Version 1 named the tensors of its models without saying which model they belong to.

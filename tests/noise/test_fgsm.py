@@ -19,7 +19,7 @@ from attriguard.noise.fgsm import FGSM
 from attriguard.noise.greedy import Panda
 from attriguard.noise.jsma import JSMA
 from attriguard.noise.policy import POLICIES
-from attriguard.noise.registry import get_search
+from attriguard.noise.registry import get as get_search
 
 QUICK = CarliniWagner(steps=12, searches=2, learning_rate=0.5)
 

@@ -11,7 +11,8 @@ import pytest
 from attriguard import noise
 from attriguard.errors import ParameterError
 from attriguard.noise import FGSM, JSMA, SEARCHES, CarliniWagner, Exact, Margin, NoiseSearch, Panda
-from attriguard.noise.registry import get_search, search_options
+from attriguard.noise.registry import get as get_search
+from attriguard.noise.registry import search_options
 
 EXAMPLES = [Margin(), Panda(), Exact(5.0), FGSM(0.3), JSMA(pairs=True), CarliniWagner(steps=9, lead=0.1)]
 

@@ -7,10 +7,10 @@ and one line here.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from attriguard._lazy import lazy_exports
 from attriguard._registry import Registry
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _MORE = (
     "attriguard.attacks.detector:Detector",
     "attriguard.attacks.detector:DetectThenAttack",
 )
-_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (*_MORE, *_PLACES.values())}
+_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in (*_MORE, *_PLACES.values())}
 
 ATTACKS: Registry[Attack] = Registry("attack", "attriguard.attacks.base:Attack", _PLACES, group="attriguard.attacks")
 
@@ -85,13 +85,4 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
 
 
 __all__ = [*_EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'attriguard.attacks' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names")

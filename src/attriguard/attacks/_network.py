@@ -41,12 +41,12 @@ class NetworkAttack(Attack):
 
     def _learn(self, X: csr_array, codes: NDArray[np.int64]) -> NetworkClassifier:
         """A network trained on hard labels; with a working folder, one that was trained there before is read."""
-        from attriguard.classifiers.checkpoint import fingerprint
+        from attriguard.classifiers.checkpoint import mark_of
 
         network, path = self._new_network(), None
         if self._work is not None and isinstance(self.random_state, (int, np.integer)):
-            # Epochs and seed are not part of the fingerprint, but they are of what is trained.
-            mark = fingerprint(network, X, codes)
+            # Epochs and seed stand in the name, too, so that a person sees what a file is.
+            mark = mark_of(network, X, codes)
             path = self._work / f"network-{mark}-{self.epochs}-{self.random_state}.safetensors"
         return network.fit(X, codes, checkpoint=path, progress=self._progress)
 

@@ -11,15 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from attriguard._checks import UNDISCLOSED, check_features, check_fit
-from attriguard.errors import NotFittedError
+from attriguard._fitted import EstimatorNotFittedError
 from attriguard.progress import Progress, ProgressLike
-
-
-class AttackNotFittedError(NotFittedError, SklearnNotFittedError):
-    """An attack was used before ``fit``; attriguard's and scikit-learn's handlers both catch it."""
 
 
 class Attack(ClassifierMixin, BaseEstimator, ABC):
@@ -82,7 +77,7 @@ class Attack(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """(n, m): how sure the attack is of each of ``classes_``."""
         if not hasattr(self, "classes_"):
-            raise AttackNotFittedError(f"{self.name} has not been trained yet: call fit(X, y) first")
+            raise EstimatorNotFittedError(f"{self.name} has not been trained yet: call fit(X, y) first")
         sure = np.asarray(self._predict_proba(check_features(self, X)), dtype=np.float64)
         return sure / sure.sum(axis=1, keepdims=True)
 

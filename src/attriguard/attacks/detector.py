@@ -10,8 +10,9 @@ from scipy.sparse import csr_array, diags_array
 from sklearn.base import clone
 
 from attriguard._checks import check_features, check_number, check_rng
+from attriguard._fitted import EstimatorNotFittedError
 from attriguard.attacks._aware import KnowsGuard, check_guard
-from attriguard.attacks.base import Attack, AttackNotFittedError
+from attriguard.attacks.base import Attack
 from attriguard.errors import DataError
 from attriguard.progress import Progress, ProgressLike
 
@@ -134,7 +135,7 @@ class Detector(KnowsGuard):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """(n,): how sure the detector is that a row is protected, from 0 to 1."""
         if not hasattr(self, "_model"):
-            raise AttackNotFittedError("the detector has not been trained yet: call fit(X) first")
+            raise EstimatorNotFittedError("the detector has not been trained yet: call fit(X) first")
         X = check_features(self, X)
         return np.asarray(self._model.predict_proba(self.statistics(X))[:, 1])
 

@@ -22,7 +22,7 @@ def run(data: PublicData, *, users: int = 40, progress: ProgressLike = None) -> 
     from attriguard.classifiers.linear import INVERSE_REGULARISATION, MAX_ITERATIONS, as_linear
     from attriguard.noise.constraints import make_constraints
     from attriguard.noise.policy import POLICIES
-    from attriguard.noise.registry import get_search
+    from attriguard.noise.registry import get as get_search
 
     train, test = data.split()
     model = LogisticRegression(C=INVERSE_REGULARISATION, max_iter=MAX_ITERATIONS).fit(train.X, train.y)

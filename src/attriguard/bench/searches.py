@@ -73,7 +73,7 @@ def table(
     data: PublicData, classifier: Any, name: str, X: csr_array, cw_users: int, progress: ProgressLike = None
 ) -> list[Figure]:
     """Success, noise and time of every search on one classifier, and PANDA's noise and time as shares of others'."""
-    from attriguard.noise.registry import get_search
+    from attriguard.noise.registry import get as get_search
 
     rules, found = constraints_of(data), {}
     for search, _ in Progress.of(progress).each(SUCCESS, lambda search: f"{name}, {search}"):

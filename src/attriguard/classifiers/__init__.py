@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attriguard._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from attriguard.classifiers.base import Classifier as Classifier
@@ -26,14 +28,4 @@ _PLACES = {
 
 __all__ = ["CLASSIFIER_KINDS", "Classifier", "Ensemble", "LinearClassifier", "NetworkClassifier", "Outputs", "Point"]
 
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, _PLACES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._fingerprint import fingerprint
 from attriguard.classifiers.weights import PARTS, Weights
 from attriguard.data.files import check_file
 from attriguard.errors import DataError, ParameterError
@@ -46,18 +46,12 @@ class State:
     history: History
 
 
-def fingerprint(options: NetworkClassifier, X: csr_array, codes: NDArray[np.int64]) -> str:
-    """A hash of the options and the data: training does not continue from a checkpoint with another one."""
-    fixed = {name: value for name, value in sorted(options.get_params().items()) if name not in FREE}
-    digest = hashlib.blake2b(json.dumps([fixed, X.shape], default=_plain).encode(), digest_size=16)
-    for part in (X.indptr.astype(np.int64), X.indices, X.data, codes):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers as Python's; None for a generator, since every process has another one."""
-    return value.item() if isinstance(value, np.generic) else None
+def mark_of(options: NetworkClassifier, X: csr_array, codes: NDArray[np.int64]) -> str:
+    """The content of options and data: training does not continue from a checkpoint with another mark."""
+    fixed = {name: value for name, value in options.get_params().items() if name not in FREE}
+    if isinstance(fixed["random_state"], np.random.Generator):
+        fixed["random_state"] = None  # every process has another one
+    return fingerprint("training", fixed, X, codes) or ""
 
 
 def write_tensors(tensors: dict[str, NDArray[Any]], path: Path, metadata: dict[str, str]) -> None:
@@ -81,7 +75,7 @@ def write_tensors(tensors: dict[str, NDArray[Any]], path: Path, metadata: dict[s
 
 
 def write_checkpoint(path: Path, mark: str, state: State) -> None:
-    """Write the state after an epoch; ``mark`` is the `fingerprint` of options and data."""
+    """Write the state after an epoch; ``mark`` is the `mark_of` options and data."""
     header = {"fingerprint": mark, "seed": state.seed, "history": state.history, "chance": state.chance}
     tensors = dict(state.weights.parts)
     if state.best is not None and not last_is_best(state.history):

@@ -21,8 +21,8 @@ from attriguard._checks import check_rng
 from attriguard.classifiers.checkpoint import (
     History,
     State,
-    fingerprint,
     last_is_best,
+    mark_of,
     read_checkpoint,
     write_checkpoint,
 )
@@ -61,7 +61,7 @@ def train(
         what=f"training {options.hidden:,} hidden units on {n_items:,} items",
     )
     epochs = Progress.of(progress).parts(*[1.0] * options.epochs)
-    mark = "" if checkpoint is None else fingerprint(options, X, codes)
+    mark = "" if checkpoint is None else mark_of(options, X, codes)
     state = None if checkpoint is None else read_checkpoint(Path(checkpoint), mark)
     if state is None:
         state = first_state(options, n_items, m)

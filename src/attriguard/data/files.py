@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from attriguard.errors import DataError, ParameterError
+from attriguard.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -48,27 +48,6 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise DataError(f"{path} cannot be used as a folder: {error.strerror or error}; name another one") from error
     return path
-
-
-def check_outputs(*outputs: Path | None, read: Iterable[Path | None] = ()) -> None:
-    """Before any long work: check that each output can be written and replaces no input and no other output."""
-    taken = [path for path in read if path is not None]
-    for output in outputs:
-        if output is None:
-            continue
-        if output.is_dir():
-            raise DataError(f"{output} is a folder; name the file to write")
-        if any(_same_file(output, other) for other in taken):
-            raise ParameterError(
-                f"{output} would be overwritten, and this command needs it; name another file to write"
-            )
-        if not os.access(make_folder(output.parent), os.W_OK):
-            raise DataError(f"{output} cannot be written: {output.parent} is read-only; name another folder")
-        taken.append(output)
-
-
-def _same_file(one: Path, two: Path) -> bool:
-    return one.resolve() == two.resolve() or (one.exists() and two.exists() and one.samefile(two))
 
 
 @contextmanager

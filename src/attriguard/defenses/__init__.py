@@ -7,10 +7,10 @@ and one line here.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from attriguard._lazy import lazy_exports
 from attriguard._registry import Registry
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _GAME = (
     "attriguard.defenses.game_domain:plan_channel",
     "attriguard.defenses.game_domain:separating_items",
 )
-_EXPORTS = {place.partition(":")[2]: place.partition(":")[0] for place in (_BASE, *_GAME, *_PLACES.values())}
+_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in (_BASE, *_GAME, *_PLACES.values())}
 
 DEFENSES: Registry[Defense] = Registry("defense", _BASE, _PLACES, group="attriguard.defenses")
 
@@ -89,13 +89,4 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Defense]:
 
 
 __all__ = [*_EXPORTS, "DEFENSES", "class_of", "get", "lineup", "names"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'attriguard.defenses' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "DEFENSES", "class_of", "get", "lineup", "names")

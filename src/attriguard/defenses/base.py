@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -10,18 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from attriguard._checks import UNDISCLOSED, check_features, check_fit, check_matrix, check_number, check_rng
+from attriguard._fingerprint import fingerprint
+from attriguard._fitted import EstimatorNotFittedError
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import DataError, NotFittedError, ParameterError
+from attriguard.errors import DataError, ParameterError
 from attriguard.plan import Plan
 from attriguard.progress import Progress, ProgressLike
-
-
-class DefenseNotFittedError(NotFittedError, SklearnNotFittedError):
-    """A defense was used before ``fit``; attriguard's and scikit-learn's handlers both catch it."""
 
 
 def _knows_enough(defense: Defense) -> bool:
@@ -179,7 +175,7 @@ class Defense(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
     def _rows(self, X: Any) -> csr_array:
         """X, checked against the columns of ``fit``."""
         if not hasattr(self, "classes_"):
-            raise DefenseNotFittedError(f"{self.name} has not been fitted yet: call fit(X, y) first")
+            raise EstimatorNotFittedError(f"{self.name} has not been fitted yet: call fit(X, y) first")
         return check_features(self, X)
 
     def _codes(self, truth: ArrayLike | None, X: csr_array) -> NDArray[np.int64] | None:
@@ -209,11 +205,3 @@ class Defense(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
         self, X: csr_array, strength: float, chance: np.random.Generator, truth: NDArray[np.int64] | None
     ) -> csr_array:
         """The release, on the grid; ``truth`` holds codes where the defense needs them, and is None otherwise."""
-
-
-def fingerprint(X: csr_array, codes: NDArray[np.int64]) -> str:
-    """A short name for the content of what a defense has learnt from, so that stored figures are only used for it."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in (np.array(X.shape), X.indptr.astype(np.int64), X.indices, X.data, codes):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

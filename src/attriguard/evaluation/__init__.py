@@ -6,7 +6,9 @@ plan, attacks or groups of users that you made yourself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attriguard._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from attriguard.evaluation.accuracy import Curve as Curve
@@ -30,14 +32,4 @@ _PLACES = {
 
 __all__ = ["Cache", "Curve", "Groups", "Measure", "Releases", "evaluate", "three_groups"]
 
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, _PLACES)

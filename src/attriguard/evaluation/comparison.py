@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_labels, check_matrix
+from attriguard._fingerprint import fingerprint
 from attriguard.attacks.base import Attack
 from attriguard.defenses.base import Defense
-from attriguard.defenses.base import fingerprint as fingerprint_of_training
 from attriguard.errors import ParameterError
 from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.engine import Sampled, exact_curve, name_of, sampled_curve, seeds_of
@@ -92,11 +92,11 @@ class Contender:
         return self.defense.unfitted().fit(*self.train, progress=self.progress)
 
     @cached_property
-    def known_by(self) -> tuple[Defense, str]:
+    def known_by(self) -> tuple[Defense, str | None]:
         """What its releases depend on: its options, and the users that it learns from (as `Defense.fit` notes them)."""
         rows = check_matrix(self.train[0])
         codes = check_labels(self.train[1], rows.shape[0])[1]
-        return self.defense.unfitted(), fingerprint_of_training(rows, codes)
+        return self.defense.unfitted(), fingerprint(rows, codes)
 
     @cached_property
     def plan(self) -> Plan | None:

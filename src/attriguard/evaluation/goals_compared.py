@@ -33,10 +33,9 @@ from attriguard.utility.recommenders import PureSVD
 N = 10
 # How often an attacker who retrains protects each of his users, for one seed.
 DRAWS = 2
-# The measurement over seeds behind the figures of docs/findings.md: attackers, hidden units of the paper's networks
-# among them, budgets, seeds, and draws (two draws weaken MLP-A).
+# The measurement over seeds behind the figures of docs/findings.md: attackers, budgets, seeds, and draws (two draws
+# weaken MLP-A).
 ATTACKS = ("LR-A", "RF-A", "MLP-A", "NN-A")
-HIDDEN = 500
 BUDGETS = (2.0, 4.0, 8.0)
 SEEDS = (0, 1, 2)
 DRAWS_OVER_SEEDS = 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.searches import found_by
+from attriguard.experiments.search_comparison import found_by
 from attriguard.experiments.workspace import LR_D, Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.searches import SHOWN, compared, same_users
+from attriguard.experiments.search_comparison import SHOWN, compared, same_users
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attriguard.experiments.base import Check, Experiment, Numbers
-from attriguard.experiments.searches import SHOWN, compared
+from attriguard.experiments.search_comparison import SHOWN, compared
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table

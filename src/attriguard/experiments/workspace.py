@@ -44,7 +44,7 @@ from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints, make_constraints
 from attriguard.noise.policy import check_policy
-from attriguard.noise.registry import get_search
+from attriguard.noise.registry import get as get_search
 from attriguard.plan import Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 

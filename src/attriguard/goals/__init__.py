@@ -32,3 +32,7 @@ def names() -> list[str]:
 
 
 __all__ = ["GOALS", "Goal", "Learnt", "Settings", "get", "names"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -22,7 +22,7 @@ from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
 from attriguard.noise.items import ItemNames, constraints_for
 from attriguard.noise.policy import Policy
-from attriguard.noise.registry import get_search
+from attriguard.noise.registry import get as get_search
 from attriguard.plan import Finder, Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 

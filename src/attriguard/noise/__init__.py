@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attriguard._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from attriguard.noise.base import NoiseSearch as NoiseSearch
@@ -19,27 +21,8 @@ if TYPE_CHECKING:
     from attriguard.noise.greedy import Panda as Panda
     from attriguard.noise.jsma import JSMA as JSMA
     from attriguard.noise.registry import SEARCHES as SEARCHES
-    from attriguard.noise.registry import get_search as get
-    from attriguard.noise.registry import search_names as names
-
-__all__ = [
-    "COSTS",
-    "FGSM",
-    "JSMA",
-    "SEARCHES",
-    "CarliniWagner",
-    "Constraints",
-    "Cost",
-    "Edits",
-    "Exact",
-    "Margin",
-    "NoiseSearch",
-    "Panda",
-    "SearchTask",
-    "get",
-    "make_constraints",
-    "names",
-]
+    from attriguard.noise.registry import get as get
+    from attriguard.noise.registry import names as names
 
 # Where each of these names stands; a module is loaded when one of its names is first asked for.
 _PLACES = {
@@ -56,20 +39,10 @@ _PLACES = {
     "NoiseSearch": "base:NoiseSearch",
     "Panda": "greedy:Panda",
     "SearchTask": "base:SearchTask",
-    "get": "registry:get_search",
+    "get": "registry",
     "make_constraints": "constraints:make_constraints",
-    "names": "registry:search_names",
+    "names": "registry",
 }
 
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _PLACES[name].partition(":")
-    return getattr(import_module(f"{__name__}.{module}"), attribute)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__ = list(_PLACES)
+__getattr__, __dir__ = lazy_exports(__name__, _PLACES)

@@ -22,18 +22,18 @@ SEARCHES: Registry[NoiseSearch] = Registry(
 )
 
 
-def get_search(name: Any, **options: Any) -> NoiseSearch:
+def get(name: Any, **options: Any) -> NoiseSearch:
     """A search by its name and options, or the search itself."""
     return name if isinstance(name, NoiseSearch) else SEARCHES.make(name, **options)
 
 
-def search_names() -> list[str]:
+def names() -> list[str]:
     """The names of all searches."""
     return list(SEARCHES)
 
 
 def search_options(search: Any) -> dict[str, Any]:
-    """The options of a search that was given as such, for `get_search`; a search by name has none."""
+    """The options of a search that was given as such, for `get`; a search by name has none."""
     if not isinstance(search, NoiseSearch):
         return {}
     if type(search) is not SEARCHES[search.name]:

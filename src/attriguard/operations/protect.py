@@ -13,11 +13,13 @@ import pyarrow as pa
 
 from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
+from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import ReleaseSummary
 from attriguard.data.tables.columns import find_roles
-from attriguard.data.tables.table import InputTable, TableLike, check_output_suffix, read_table
+from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import ParameterError
 from attriguard.guard import AttriGuard, load_guard
+from attriguard.operations.inputs import DataLike
 from attriguard.operations.protector import Block, Protector, make_protector
 from attriguard.operations.results import Result
 from attriguard.operations.wishes import KeyLike, read_additions, read_key, read_locked
@@ -141,7 +143,7 @@ class Released(Result):
 
 
 def protect(
-    ratings: TableLike,
+    ratings: DataLike,
     guard: GuardLike,
     *,
     key: KeyLike = None,
@@ -156,7 +158,7 @@ def protect(
     Parameters
     ----------
     ratings
-        A path, an Arrow table, or a frame (pandas, polars): a row a rating.
+        ``PublicData``, or a path, an Arrow table or a frame (pandas, polars): a row a rating.
     guard
         A fitted guard, or the file that one was saved to. It is not changed.
     key
@@ -185,7 +187,8 @@ def protect(
     """
     protector = _protector(guard, key, locked, additions, options)
     chance = _chance(protector, random_state)
-    block = protector.protect(read_table(ratings, "the ratings table"), chance, Progress.of(progress))
+    given = ratings if isinstance(ratings, PublicData) else read_table(ratings, "the ratings table")
+    block = protector.protect(given, chance, Progress.of(progress))
     return Released(block, protector.guard.goal, protector.guard)
 
 
@@ -202,10 +205,16 @@ def protect_batches(
     """`protect` for Arrow record batches whose rows are grouped by user, block by block.
 
     A user who is cut by a batch's end is carried over, so memory is bounded by the largest user and one batch. Under a
-    key a user's release depends on the user, the key and the guard alone, not on how the rows were divided.
+    key a user's release depends on the user, the key and the guard alone, not on how the rows were divided. Parameters
+    are checked at once, before the first batch is asked for.
     """
     protector = _protector(guard, key, locked, additions, options)
-    chance = _chance(protector, random_state)
+    return _released(batches, protector, _chance(protector, random_state))
+
+
+def _released(
+    batches: Iterable[pa.RecordBatch], protector: Protector, chance: np.random.Generator | None
+) -> Iterator[pa.RecordBatch]:
     for block in _blocks(batches, protector):
         yield from protector.protect(InputTable(block, "the batch"), chance, Progress()).release.table.to_batches()
 
@@ -250,8 +259,3 @@ def _chance(protector: Protector, random_state: Any) -> np.random.Generator | No
     if random_state is not None:
         raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
     return None
-
-
-def check_release_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a name that a table cannot be written to; asked before the long work."""
-    check_output_suffix(Path(path))

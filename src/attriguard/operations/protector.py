@@ -12,8 +12,9 @@ import numpy as np
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
+from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.table import InputTable
-from attriguard.errors import DataError, GuardFileError
+from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner
 from attriguard.guard import AttriGuard
 from attriguard.operations.wishes import Locked, first_few
@@ -42,9 +43,12 @@ class Protector:
     key: bytes | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
 
-    def protect(self, table: InputTable, chance: np.random.Generator | None, progress: Progress) -> Block:
+    def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
-        data, items = self._read(table), np.asarray(self.guard.items_)
+        data = self._checked(given) if isinstance(given, PublicData) else self._read(given)
+        if data.source is not None:
+            refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
+        items = np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
         locked, missed = self.locked.pattern(data.users, items)
         plan = self.planner.plan(X, users=data.users, locked=locked, progress=progress)
@@ -59,7 +63,7 @@ class Protector:
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
-        scale = self.guard.scale
+        scale = self._scale
         like = scale is not None and scale.is_likes and self.reading.get("rating") is None
         data = read_ratings(table, scale=scale, like=like, **self.reading)
         if data.scale.is_likes and scale is not None and not scale.is_likes:
@@ -67,9 +71,21 @@ class Protector:
                 f"{table.name} has no column of ratings, but {self.name} was learnt from ratings, {scale}; name the "
                 "column with --rating, or learn a guard from likes with: attriguard fit --like"
             )
-        if data.source is not None:
-            refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
         return data
+
+    def _checked(self, data: PublicData) -> PublicData:
+        """Data that has been read already, which must be on the guard's scale."""
+        if self.reading:
+            raise ParameterError(
+                f"{', '.join(sorted(self.reading))}: options for reading a table, but the data has been read already"
+            )
+        if self._scale not in (None, data.scale):
+            raise DataError(f"the ratings are {data.scale}, but {self.name} was learnt from ratings, {self._scale}")
+        return data
+
+    @property
+    def _scale(self) -> RatingScale | None:
+        return None if self.guard.scale is None else check_scale(self.guard.scale)
 
 
 def make_protector(
@@ -81,11 +97,12 @@ def make_protector(
     own.set_params(**given)
     if locked.items:
         own.set_params(locked=[*(own.locked or []), *locked.items])
+    planner = own.planner()
     if own.items_ is None:
         raise GuardFileError(
             f"{name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
         )
-    return Protector(guard=own, planner=own.planner(), name=name, locked=locked, **rest)
+    return Protector(guard=own, planner=planner, name=name, locked=locked, **rest)
 
 
 def _unknown_warning(unknown: Any) -> list[str]:

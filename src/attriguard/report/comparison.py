@@ -10,7 +10,7 @@ import numpy as np
 
 from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.precision import PrecisionLoss
-from attriguard.report.page import Figure, Page, Section, Shown, Table
+from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, LinePlot, draw
 from attriguard.report.record import versions
 
@@ -236,14 +236,3 @@ def _record_of_costs(costs: Costs) -> dict[str, Any]:
 
 def _short(numbers: Iterable[float]) -> list[float]:
     return [round(float(number), DIGITS) for number in numbers]
-
-
-def shown_of(result: Comparison) -> Shown:
-    """The comparison in every form that it can be asked for."""
-    return Shown(
-        record(result),
-        tables(result),
-        page=lambda: comparison_page(result),
-        drawing=lambda: draw(tradeoff_plot(result, result.attacks[0])).svg,
-        remarks=result.remarks,
-    )

@@ -10,7 +10,7 @@ from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.aware import Aware
 from attriguard.evaluation.paper import table_1
 from attriguard.report.attack_names import is_baseline
-from attriguard.report.page import Figure, Page, Section, Shown, Table
+from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import Line, line_plot
 from attriguard.report.record import versions
 
@@ -168,10 +168,3 @@ def record(result: Evaluation) -> dict[str, Any]:
             "detection_auc": [round(auc, DIGITS) for auc in aware.detection],
         }
     return known
-
-
-def shown_of(result: Evaluation) -> Shown:
-    """The evaluation in every form that it can be asked for."""
-    return Shown(
-        record(result), tables(result), page=lambda: evaluation_page(result), drawing=lambda: curves_plot(result)
-    )

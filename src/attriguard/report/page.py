@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from attriguard._version import __version__
 from attriguard.data.files import written_beside
@@ -53,17 +52,6 @@ class Page:
     lead: str
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One result in every form that it can be asked for."""
-
-    record: dict[str, Any]
-    tables: Sequence[Table]
-    page: Callable[[], Page]
-    drawing: Callable[[], str]
-    remarks: Sequence[str] = ()
 
 
 def render(page: Page) -> str:

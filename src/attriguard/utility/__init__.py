@@ -6,35 +6,27 @@ Recommenders and their packages are loaded on first use.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attriguard._lazy import lazy_exports
 
 # The function takes the place of the file of the same name, whatever is imported first.
 from attriguard.utility.norms import norms
 
 _EXPORTS = {
-    "Factors": "attriguard.utility.ranking",
-    "ImplicitALS": "attriguard.utility.implicit_als",
-    "PureSVD": "attriguard.utility.recommenders",
-    "RECOMMENDERS": "attriguard.utility.registry",
-    "RecommendationTest": "attriguard.utility.recommendation",
-    "Recommender": "attriguard.utility.recommenders",
-    "SurpriseSVD": "attriguard.utility.surprise_svd",
-    "get": "attriguard.utility.registry",
-    "names": "attriguard.utility.registry",
+    "Factors": "ranking",
+    "ImplicitALS": "implicit_als",
+    "PureSVD": "recommenders",
+    "RECOMMENDERS": "registry",
+    "RecommendationTest": "recommendation",
+    "Recommender": "recommenders",
+    "SurpriseSVD": "surprise_svd",
+    "get": "registry",
+    "names": "registry",
 }
 
 __all__ = [*_EXPORTS, "norms"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'attriguard.utility' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "norms")
 
 
 if TYPE_CHECKING:

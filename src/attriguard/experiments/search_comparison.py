@@ -10,7 +10,8 @@ import numpy as np
 from attriguard.evaluation.figures import rounded
 from attriguard.experiments.blocks import NoiseBlock
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace
-from attriguard.noise.registry import SEARCHES, get_search
+from attriguard.noise.registry import SEARCHES
+from attriguard.noise.registry import get as get_search
 from attriguard.progress import Progress, ProgressLike
 
 # The paper's four, then ours.
