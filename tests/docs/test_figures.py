@@ -352,3 +352,18 @@ def test_the_goals_against_a_network_of_the_papers_size():
         shown = re.search(rf"([\d.]+ ± [\d.]+) and ([\d.]+ ± [\d.]+) behind `{goal}`", words(NOTEBOOK / "goals.md"))
         for cell, who in zip(shown.groups(), ("does_not_know", "knows"), strict=True):
             check(cell.split("±"), [best[goal][who]["mean"][0], best[goal][who]["interval"][0]])
+
+
+def test_the_readme_shows_the_figures_of_the_findings():
+    readme, known = ROOT / "README.md", results("google-play/goals.json")
+    rows = table(readme, "| goal | attackers trained on unprotected data | attackers retrained on protected data |")
+    assert {row[0] for row in rows} == {"mislead", "both", "conceal"}
+    for goal, unaware, retrained in rows:
+        check_best(known, goal, known["budgets"].index(4.0), unaware, retrained)
+    before = table(FINDINGS, TABLES["goals"])[0][2]
+    assert f"(without a guard: {before})" in words(readme)
+    every = results("google-play/paper/results.json")["experiments"]
+    verdicts = [found["verdict"] for name, found in every.items() if not name.startswith("beyond")]
+    hold, partly, not_at_all = (verdicts.count(each) for each in ("holds", "holds partly", "does not hold"))
+    said = f"{hold} of the paper's {len(verdicts)} claims hold, {partly} hold partly and {not_at_all} do not"
+    assert said in words(readme)
