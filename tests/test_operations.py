@@ -119,7 +119,13 @@ def test_rows_have_intervals_and_say_who_was_retrained(results):
     assert (rows.interval > 0).all()
     now = rows[(rows.attack == "LR-A") & (rows.budget == 0) & ~rows.retrained]
     assert now.value.iloc[0] == pytest.approx(results["audit"].record()["accuracy"]["LR-A"][0])
-    assert set(results["goals"].to_frame().seed) == {0, 1}
+    goals = results["goals"].to_frame()
+    assert set(goals.seed.dropna()) == {0, 1}
+    assert (goals[goals.figure == "best accuracy"].interval >= 0).all()
+    keys = ["figure", "attack", "retrained", "learnt_from", "goal", "budget"]
+    assert not results["audit"].to_frame().duplicated(keys).any()
+    assert not results["evaluate"].to_frame().duplicated([key for key in keys if key != "goal"]).any()
+    assert "budget" not in results["compare"].to_frame()
     assert set(results["compare"].to_frame().defense) == {"AttriGuard", "random-deletions"}
 
 

@@ -16,7 +16,7 @@ from attriguard.evaluation.goals_compared import GoalOutcome
 from attriguard.evaluation.measure import Measure
 from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
-from attriguard.operations.tidy import curve_rows
+from attriguard.operations.tidy import OWN_USERS, curve_rows
 from attriguard.progress import ProgressLike
 from attriguard.report.attack_names import plain_name
 from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, summary
@@ -161,7 +161,8 @@ def _budgets_table(found: Audit) -> Table:
 
 
 def _aware_rows(aware: Aware, goal: str) -> list[dict[str, Any]]:
-    return curve_rows(aware.unaware, goal=goal) + curve_rows(aware.retrained, goal=goal, retrained=True)
+    own: dict[str, Any] = {"learnt_from": OWN_USERS, "goal": goal}
+    return curve_rows(aware.unaware, **own) + curve_rows(aware.retrained, retrained=True, **own)
 
 
 def _aware_record(aware: Aware) -> dict[str, Any]:

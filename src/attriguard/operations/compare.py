@@ -81,7 +81,8 @@ class ComparisonResult(Result):
         rows = []
         for tradeoff in self.found.tradeoffs:
             for row in curve_rows(tradeoff.curves, defense=tradeoff.defense):
-                rows.append({**row, "strength": row.pop("budget")})
+                strength = row.pop("budget")
+                rows.append({**row, "strength": strength})
         return rows
 
     def record(self) -> dict[str, Any]:

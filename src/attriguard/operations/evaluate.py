@@ -16,13 +16,13 @@ from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.aware import Aware, evaluate_aware
 from attriguard.evaluation.engine import evaluate as run_evaluation
-from attriguard.evaluation.goals_compared import GoalsOverSeeds, goals_over_seeds
+from attriguard.evaluation.goals_compared import KNOWS, UNAWARE, GoalsOverSeeds, goals_over_seeds
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import halves
 from attriguard.guard import AttriGuard
 from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
-from attriguard.operations.tidy import ACCURACY, curve_rows
+from attriguard.operations.tidy import ACCURACY, OWN_USERS, curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables
@@ -35,6 +35,8 @@ ALL = "all"
 # The guard's options that decide the figures.
 DESCRIBED = ("goal", "classifier", "search", "policy", "target")
 Split = tuple[PublicData, PublicData]  # training users, test users
+# The keys of a record over seeds, and whether their attackers were retrained.
+KEYS = {UNAWARE: False, KNOWS: True}
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ class EvaluationResult(Result):
         found, aware = self.found, self.found.aware
         rows = curve_rows(found.curves)
         if aware is not None:
-            rows += curve_rows(aware.unaware) + curve_rows(aware.retrained, retrained=True)
-            rows += curve_rows(aware.inversion, retrained=False)
+            rows += curve_rows(aware.unaware, learnt_from=OWN_USERS)
+            rows += curve_rows(aware.retrained, retrained=True, learnt_from=OWN_USERS)
+            rows += curve_rows(aware.inversion, learnt_from=OWN_USERS)
             rows += [
                 {"figure": "detection_auc", "budget": float(budget), "value": float(auc)}
                 for budget, auc in zip(found.budgets, aware.detection, strict=False)
@@ -124,20 +127,19 @@ class GoalsResult(Result):
         return goals_page(self.found, self.source).lead
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a figure: goal, seed, attack, whether it was retrained, budget, accuracy."""
+        """One row a figure: the best attacker's accuracy, with its interval, and that of every attack and seed."""
         known = self.found.record()
         rows = []
-        for goal, each in known["goals"].items():
-            for measured in each:
-                for retrained, kind in ((False, "does_not_know"), (True, "knows")):
-                    for attack, accuracies in measured[kind].items():
-                        rows += [
-                            {
-                                "figure": ACCURACY, "attack": attack, "retrained": retrained, "goal": goal,
-                                "seed": measured["seed"], "budget": float(budget), "value": float(accuracy),
-                            }
-                            for budget, accuracy in zip(known["budgets"], accuracies, strict=True)
-                        ]  # fmt: skip
+        for goal, best in known["best_attacker"].items():
+            for key, retrained in KEYS.items():
+                points = zip(known["budgets"], best[key]["mean"], best[key]["interval"], strict=True)
+                rows += [
+                    _goal_row(goal, budget, value, figure="best accuracy", retrained=retrained, interval=interval)
+                    for budget, value, interval in points
+                ]
+        for goal, seeds in known["goals"].items():
+            for each in seeds:
+                rows += _seed_rows(goal, each, known["budgets"])
         return rows
 
     def record(self) -> dict[str, Any]:
@@ -151,6 +153,23 @@ class GoalsResult(Result):
     def page(self) -> Page:
         """The same as a page."""
         return goals_page(self.found, self.source)
+
+
+def _seed_rows(goal: str, measured: Mapping[str, Any], budgets: Sequence[float]) -> list[dict[str, Any]]:
+    """What every attack inferred with one seed."""
+    return [
+        _goal_row(
+            goal, budget, value, figure=ACCURACY, attack=attack, retrained=retrained, seed=measured["seed"],
+            changes=changes,
+        )
+        for key, retrained in KEYS.items()
+        for attack, accuracies in measured[key].items()
+        for budget, value, changes in zip(budgets, accuracies, measured["changes"], strict=True)
+    ]  # fmt: skip
+
+
+def _goal_row(goal: str, budget: float, value: float, *, figure: str, **rest: Any) -> dict[str, Any]:
+    return {"figure": figure, "goal": goal, "budget": float(budget), "value": float(value), **rest}
 
 
 def evaluate(

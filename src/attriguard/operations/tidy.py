@@ -10,6 +10,8 @@ import numpy as np
 from attriguard.evaluation.accuracy import Z95, Curve
 
 ACCURACY = "accuracy"
+# Who learns from whom: attackers and guard from the same users, or each from users of their own.
+SAME_USERS, OWN_USERS = "same users", "own users"
 
 
 def half_width(share: float, n_users: int) -> float:
@@ -17,7 +19,9 @@ def half_width(share: float, n_users: int) -> float:
     return float(Z95 * np.sqrt(share * (1 - share) / n_users))
 
 
-def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any) -> list[dict[str, Any]]:
+def curve_rows(
+    curves: Sequence[Curve], *, retrained: bool = False, learnt_from: str = SAME_USERS, **where: Any
+) -> list[dict[str, Any]]:
     """Every point of every curve. ``where``: columns that are the same in all rows, such as the goal.
 
     Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users.
@@ -33,6 +37,7 @@ def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any
                     "figure": ACCURACY,
                     "attack": curve.attack,
                     "retrained": retrained,
+                    "learnt_from": learnt_from,
                     **where,
                     "budget": float(budget),
                     "changes": float(changes),

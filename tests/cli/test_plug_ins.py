@@ -1,0 +1,32 @@
+"""An attack of one's own, in a file beside the data: named on the command line, without a change to the source."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+ATTACK = """
+import numpy as np
+import attriguard as ag
+
+class First(ag.attacks.Attack):
+    name, plain_name, summary = "FIRST-A", "first", "always the first value"
+
+    def _fit(self, X, codes):
+        self._m = int(codes.max()) + 1
+
+    def _predict_proba(self, X):
+        return np.tile(np.eye(self._m)[0], (X.shape[0], 1))
+"""
+
+
+def test_an_attack_beside_the_data(tmp_path):
+    (tmp_path / "mine.py").write_text(ATTACK)
+    arguments = ["evaluate", "--twin", "200x40x2", "--attacks", "mine:First,BA-A", "--budgets", "1", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", "from attriguard.cli import main; main()", *arguments, "--work", "work"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads(done.stdout)["attacks"]) == ["FIRST-A", "BA-A"]
