@@ -179,6 +179,8 @@ def check(own: Options, knowing: Knowing, goals: Goals, rivals: Rivals) -> None:
     """Refuse options that do not go together."""
     if own.plot is not None and own.plot.suffix not in (".svg", ".html"):
         raise ParameterError(f"--plot must name a file that ends in .svg or .html, got {own.plot.name}")
+    if own.plot is not None and own.plot.suffix == ".svg" and goals.goals.strip():
+        raise ParameterError("--goals has a page, but no drawing; let --plot name a file that ends in .html")
     knows = knowing.retrained or knowing.inversion or knowing.detector
     if rivals.defenses.strip() and knows:
         raise ParameterError(
