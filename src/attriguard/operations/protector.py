@@ -120,9 +120,10 @@ def _unknown_warning(unknown: Any) -> list[str]:
 def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str]:
     if not missed:
         return []
+    # A record of the release holds its warnings, so this one names no user.
     return [
-        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there, the first is "
-        f"{missed[0][0]}, {missed[0][1]}"
+        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
+        f"{missed[0][1]}"
     ]
 
 
