@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
+from attriguard._checks import check_count
+from attriguard._text import count_of
 from attriguard.attacks import class_of, lineup, names
 from attriguard.data.public_data import PublicData
 from attriguard.errors import ParameterError
@@ -16,7 +19,7 @@ from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.aware import Aware, evaluate_aware
 from attriguard.evaluation.engine import evaluate as run_evaluation
-from attriguard.evaluation.goals_compared import GoalsOverSeeds, goals_over_seeds
+from attriguard.evaluation.goals_compared import KNOWS, UNAWARE, GoalsOverSeeds, goals_over_seeds
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import halves
 from attriguard.guard import AttriGuard
@@ -26,12 +29,13 @@ from attriguard.operations.tidy import ACCURACY, curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables
-from attriguard.report.goals import goals_page, goals_table
+from attriguard.report.goals import goals_page, goals_table, seeds_of
 from attriguard.report.page import Page, Table
 from attriguard.report.record import versions
 
 BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 ALL = "all"
+BEST_ACCURACY = "best_accuracy"
 # The guard's options that decide the figures.
 DESCRIBED = ("goal", "classifier", "search", "policy", "target")
 Split = tuple[PublicData, PublicData]  # training users, test users
@@ -77,15 +81,17 @@ class EvaluationResult(Result):
     def headline(self) -> str:
         """How much was measured, and on what."""
         found = self.found
-        return f"{len(found.curves)} attackers against {len(found.budgets)} budgets on {found.source}"
+        attackers, budgets = count_of(len(found.curves), "attacker"), count_of(len(found.budgets), "budget")
+        return f"{attackers} against {budgets} on {found.source}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
         found, aware = self.found, self.found.aware
         rows = curve_rows(found.curves)
         if aware is not None:
-            rows += curve_rows(aware.unaware) + curve_rows(aware.retrained, retrained=True)
-            rows += curve_rows(aware.inversion, retrained=False)
+            rows += curve_rows(aware.unaware, own_users=True)
+            rows += curve_rows(aware.retrained, own_users=True, retrained=True)
+            rows += curve_rows(aware.inversion, own_users=True)
             rows += [
                 {"figure": "detection_auc", "budget": float(budget), "value": float(auc)}
                 for budget, auc in zip(found.budgets, aware.detection, strict=False)
@@ -124,12 +130,15 @@ class GoalsResult(Result):
         return goals_page(self.found, self.source).lead
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a figure: goal, seed, attack, whether it was retrained, budget, accuracy."""
+        """One row a figure: goal, seed, attack, whether it was retrained, budget, accuracy.
+
+        Rows without attack and seed are the best attacker's: the mean over seeds, with its interval.
+        """
         known = self.found.record()
-        rows = []
+        rows = self._best_rows()
         for goal, each in known["goals"].items():
             for measured in each:
-                for retrained, kind in ((False, "does_not_know"), (True, "knows")):
+                for retrained, kind in ((False, UNAWARE), (True, KNOWS)):
                     for attack, accuracies in measured[kind].items():
                         rows += [
                             {
@@ -139,6 +148,18 @@ class GoalsResult(Result):
                             for budget, accuracy in zip(known["budgets"], accuracies, strict=True)
                         ]  # fmt: skip
         return rows
+
+    def _best_rows(self) -> list[dict[str, Any]]:
+        several = seeds_of(self.found) > 1
+        return [
+            {
+                "figure": BEST_ACCURACY, "attack": None, "retrained": retrained, "goal": goal, "seed": None,
+                "budget": float(budget), "value": float(mean), "interval": float(half) if several else None,
+            }
+            for goal in self.found.outcomes
+            for retrained, kind in ((False, UNAWARE), (True, KNOWS))
+            for budget, mean, half in zip(self.found.budgets, *self.found.best(goal, kind), strict=True)
+        ]  # fmt: skip
 
     def record(self) -> dict[str, Any]:
         """Everything, as JSON knows it."""
@@ -193,7 +214,7 @@ def evaluate(
     progress
         Where to report progress (see `Progress`).
     """
-    seeds = [random_state] if isinstance(random_state, int) else list(random_state)
+    seeds = [check_count(seed, name="random_state", low=0) for seed in np.atleast_1d(random_state)]
     reading, own = split_options(options)
     wanted = _attackers(attacks, knowing, attack_options or {})
     run = Run(wanted, check_budgets(budgets), own, attack_options or {}, work)

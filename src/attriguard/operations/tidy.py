@@ -17,10 +17,13 @@ def half_width(share: float, n_users: int) -> float:
     return float(Z95 * np.sqrt(share * (1 - share) / n_users))
 
 
-def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any) -> list[dict[str, Any]]:
+def curve_rows(
+    curves: Sequence[Curve], *, retrained: bool = False, own_users: bool = False, **where: Any
+) -> list[dict[str, Any]]:
     """Every point of every curve. ``where``: columns that are the same in all rows, such as the goal.
 
-    Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users.
+    Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users. ``own_users``: the
+    attacker learnt from other users than the guard; the same attack may have been measured in both ways.
     """
     rows = []
     for curve in curves:
@@ -33,6 +36,7 @@ def curve_rows(curves: Sequence[Curve], *, retrained: bool = False, **where: Any
                     "figure": ACCURACY,
                     "attack": curve.attack,
                     "retrained": retrained,
+                    "own_users": own_users,
                     **where,
                     "budget": float(budget),
                     "changes": float(changes),
