@@ -14,7 +14,7 @@ def count_of(n: int, thing: str) -> str:
 def facts_text(title: str, facts: Mapping[str, str]) -> str:
     """One line a fact; keep facts to nine, so that a repr has at most ten lines."""
     width = max(map(len, facts), default=0)
-    lines = (f"  {name:<{width}}  {' '.join(fact.split())}" for name, fact in facts.items())
+    lines = (f"  {name:<{width}}  {'; '.join(fact.splitlines())}" for name, fact in facts.items())
     return "\n".join([title, *lines])
 
 

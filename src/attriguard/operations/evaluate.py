@@ -37,7 +37,7 @@ BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 ALL = "all"
 BEST_ACCURACY = "best_accuracy"
 # The guard's options that decide the figures.
-DESCRIBED = ("goal", "classifier", "search", "policy", "target")
+DESCRIBED = ("goal", "classifier", "search", "policy", "target", "confidence", "split")
 Split = tuple[PublicData, PublicData]  # training users, test users
 
 
@@ -238,6 +238,12 @@ def _attackers(attacks: Sequence[str] | str, knowing: Knowing, options: Mapping[
     return wanted
 
 
+def described(guard: AttriGuard) -> dict[str, str]:
+    """The options that decide the figures, for a record; one that was not given is left out."""
+    given = {name: getattr(guard, name) for name in DESCRIBED}
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One evaluation: attackers, budgets, the options of guard and attacks, and where to keep what was learnt."""
@@ -254,9 +260,10 @@ class Run:
         """Goals side by side: every attacker unaware and retrained, for every seed."""
         if knowing.anybody:
             raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
+        guard = make_guard(users, self.guard_options, seeds[0])
         found = goals_over_seeds(
             users,
-            make_guard(users, self.guard_options, seeds[0]),
+            guard,
             lineup(self.wanted, **self.attack_options),
             self.ladder,
             goals=tuple(goals),
@@ -264,7 +271,8 @@ class Run:
             measure=Measure(draws=knowing.draws, cache=open_cache(self.work)),
             progress=progress,
         )
-        return GoalsResult(found, users.name)
+        options = {name: value for name, value in described(guard).items() if name != "goal"}
+        return GoalsResult(found, users.name, {"attribute": users.attribute, "guard": options})
 
     def evaluation(self, users: PublicData, knowing: Knowing, seed: int, progress: Progress) -> EvaluationResult:
         """Attackers against budgets, and those who know the guard."""
@@ -273,7 +281,6 @@ class Run:
         split = split_for_audit(users, seed)
         measure = Measure(seed=seed, draws=knowing.draws, cache=open_cache(self.work))
         curves = self.as_in_the_paper(guard, split, measure, first)
-        described = {name: str(getattr(guard, name)) for name in DESCRIBED}
         sizes = {"training_users": split[0].n_users, "test_users": split[1].n_users}
         return EvaluationResult(
             Evaluation(
@@ -283,7 +290,7 @@ class Run:
                 budgets=self.ladder,
                 curves=tuple(curves),
                 aware=self.with_knowing(guard, split, knowing, measure, second) if knowing.anybody else None,
-                settings={"seed": seed, "guard": described, **self.attack_options, **sizes},
+                settings={"seed": seed, "guard": described(guard), **self.attack_options, **sizes},
             )
         )
 
