@@ -25,7 +25,7 @@ from attriguard.progress import Progress
 class Block:
     """What was released of one block of users."""
 
-    release: Release
+    release: Release = field(repr=False)
     plan: Plan
     warnings: tuple[str, ...]
     unknown_items: int
@@ -38,7 +38,7 @@ class Protector:
     guard: AttriGuard
     name: str  # of the guard, for messages
     locked: Locked = field(default_factory=Locked)
-    key: bytes | None = None
+    key: bytes | None = field(default=None, repr=False)
     reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
 
     def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
