@@ -188,7 +188,7 @@ def _goals(
     progress: Progress,
 ) -> tuple[GoalOutcome, ...]:
     if knowing is None:
-        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
+        raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains: knowing=")
     budgets = goal_budgets(ladder)
     precision = PrecisionTest(budgets[len(budgets) // 2])
     groups = halves(*split, measure.seed)

@@ -216,11 +216,17 @@ def protect_batches(
 ) -> Iterator[pa.RecordBatch]:
     """`protect` for Arrow record batches whose rows are grouped by user, block by block.
 
-    A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number a user,
-    by which a user who comes back is found. Under a key a user's release depends on the user, the key and the guard
-    alone, not on how the rows were divided. Parameters are checked at once, before the first batch is asked for.
+    A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
+    every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key and
+    the guard alone, not on how the rows were divided; the guard must know the scale, which a batch does not show.
+    Parameters are checked at once, before the first batch is asked for.
     """
     protector = _protector(guard, key, locked, additions, options)
+    if protector.guard.scale is None:
+        raise ParameterError(
+            "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
+            "with AttriGuard(scale=...)"
+        )
     return _released(batches, protector, _chance(protector, random_state))
 
 
