@@ -75,9 +75,5 @@ class Progress:
         labels = (*self._labels, label) if label else self._labels
         return Progress(self._sink, low=self._low + start * width, high=self._low + end * width, labels=labels)
 
-    def __call__(self, what: str, steps: float = 0.0) -> None:
-        """As a plain function: for callers that only say what is going on."""
-        self.tell(what)
-
 
 ProgressLike = Progress | Sink | None
