@@ -108,7 +108,7 @@ def test_a_result_is_saved_by_its_suffix(results, name, tmp_path):
     if name in drawn:
         assert "<svg" in result.save(tmp_path / "r.svg").read_text()
     elif name != "protect":
-        with pytest.raises(ParameterError, match="no drawing"):
+        with pytest.raises(ParameterError, match="written as"):
             result.save(tmp_path / "r.svg")
 
 
@@ -121,8 +121,8 @@ def test_rows_have_intervals_and_say_who_was_retrained(results):
     assert now.value.iloc[0] == pytest.approx(results["audit"].record()["accuracy"]["LR-A"][0])
     goals = results["goals"].to_frame()
     assert set(goals.seed.dropna()) == {0, 1}
-    assert (goals[goals.figure == "best accuracy"].interval >= 0).all()
-    keys = ["figure", "attack", "retrained", "learnt_from", "goal", "budget"]
+    assert (goals[goals.figure == "best_accuracy"].interval >= 0).all()
+    keys = ["figure", "attack", "retrained", "own_users", "goal", "budget"]
     assert not results["audit"].to_frame().duplicated(keys).any()
     assert not results["evaluate"].to_frame().duplicated([key for key in keys if key != "goal"]).any()
     assert "budget" not in results["compare"].to_frame()

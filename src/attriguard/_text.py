@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from html import escape
 
 
+def count_of(n: int, thing: str) -> str:
+    """A number and what it counts: "1 attacker", "2 attackers"."""
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
 def facts_text(title: str, facts: Mapping[str, str]) -> str:
     """One line a fact; keep facts to nine, so that a repr has at most ten lines."""
     width = max(map(len, facts), default=0)
-    return "\n".join([title, *(f"  {name:<{width}}  {fact}" for name, fact in facts.items())])
+    lines = (f"  {name:<{width}}  {'; '.join(fact.splitlines())}" for name, fact in facts.items())
+    return "\n".join([title, *lines])
 
 
 def facts_html(title: str, facts: Mapping[str, str]) -> str:

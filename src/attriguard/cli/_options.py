@@ -110,7 +110,7 @@ class Guard:
     target: Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")] = "train"
     confidence: Annotated[
         str | None,
-        typer.Option(help="How far a value shall lead: a number, or auto. [default: 0; for --goal both auto]"),
+        typer.Option(help="How far a value shall lead: a number, or auto; 0 otherwise, and auto with --goal both."),
     ] = None
     split: Annotated[
         float | None,

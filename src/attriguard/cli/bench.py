@@ -17,7 +17,13 @@ EXAMPLE = "Example: attriguard bench --only phase1,phase2 --dataset google-play 
 class Options:
     """The options of ``bench`` alone."""
 
-    only: Annotated[str, typer.Option(help="Parts to run, with commas between; all otherwise.")] = ""
+    only: Annotated[
+        str,
+        typer.Option(
+            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, exact, network, "
+            "conceal, searches; all otherwise."
+        ),
+    ] = ""
     dataset: Annotated[str, typer.Option(help="The data set for the parts that work on one.")] = "twin"
     output: Annotated[Path | None, typer.Option(help="Also write the figures: .json, .csv, .parquet or .html.")] = None
 

@@ -124,7 +124,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for label, text in _lines(facts):
-        table.add_row(label, Text.from_markup(text) if label == "where" else Text(text))
+        table.add_row(label, Text(text))
     console().print(table)
 
 

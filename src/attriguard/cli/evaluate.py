@@ -141,7 +141,7 @@ def evaluate(
     # The attackers do not know the guard's network, so the seeds differ.
     common |= guard.options(seed=own.seed + 1, goal="both" if goals.goals else None)
     budgets = o.numbers(own.budgets, "budgets")
-    data = twin(goals.twin) if goals.twin else o.load(source, columns, reading)
+    data = twin(goals.twin, source) if goals.twin else o.load(source, columns, reading)
     with bar() as progress:
         common["progress"] = progress
         if rivals.defenses.strip():
@@ -179,6 +179,8 @@ def check(own: Options, knowing: Knowing, goals: Goals, rivals: Rivals) -> None:
     """Refuse options that do not go together."""
     if own.plot is not None and own.plot.suffix not in (".svg", ".html"):
         raise ParameterError(f"--plot must name a file that ends in .svg or .html, got {own.plot.name}")
+    if own.plot is not None and own.plot.suffix == ".svg" and goals.goals.strip():
+        raise ParameterError("--goals has a page, but no drawing; let --plot name a file that ends in .html")
     knows = knowing.retrained or knowing.inversion or knowing.detector
     if rivals.defenses.strip() and knows:
         raise ParameterError(
@@ -203,7 +205,12 @@ def listed(text: str) -> list[str] | str:
 
 def seeds_of(goals: Goals, seed: int) -> int | list[int]:
     """One seed, or several."""
-    return [int(number) for number in o.numbers(goals.seeds, "--seeds")] if goals.seeds else seed
+    if not goals.seeds:
+        return seed
+    given = o.numbers(goals.seeds, "--seeds")
+    if not all(number.is_integer() and number >= 0 for number in given):
+        raise ParameterError(f"--seeds must be whole numbers, 0 or more, such as 0,1,2, got {goals.seeds!r}")
+    return [int(number) for number in given]
 
 
 def strengths_of(given: list[str] | tuple[()]) -> dict[str, list[float]]:
@@ -215,10 +222,12 @@ def strengths_of(given: list[str] | tuple[()]) -> dict[str, list[float]]:
     return known
 
 
-def twin(text: str) -> ag.PublicData:
-    """The twin of another size."""
+def twin(text: str, source: o.Source) -> ag.PublicData:
+    """The twin of another size, and no other data."""
     import attriguard as ag
 
+    if source.files or source.dataset not in (None, "twin"):
+        raise ParameterError("--twin is data of its own; leave out RATINGS, --attributes and --dataset")
     try:
         users, items, values = map(int, text.split("x"))
     except ValueError:

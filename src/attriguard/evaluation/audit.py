@@ -123,9 +123,9 @@ def audit(
         GUARD_SHARE, ATTACK_SHARE * len(attacks), KNOWING_SHARE * (knowing is not None), GOALS_SHARE * all_goals
     )
     split = train, test = split_for_audit(data, measure.seed)
-    learning.tell("the guard learns")
-    guard.fit(train.X, train.y, items=data.items, values=data.values, progress=learning)
-    plan = guard.plan(test.X, users=test.users, budget=ladder[-1], progress=learning)
+    fitting, planning = learning.named("the guard").parts(4, 1)
+    guard.fit(train.X, train.y, items=data.items, values=data.values, progress=fitting)
+    plan = guard.plan(test.X, users=test.users, budget=ladder[-1], progress=planning)
     return Audit(
         data=data,
         n_train=train.n_users,
@@ -188,7 +188,7 @@ def _goals(
     progress: Progress,
 ) -> tuple[GoalOutcome, ...]:
     if knowing is None:
-        raise ParameterError("to compare the goals, name an attacker who knows and retrains: knowing=")
+        raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains: knowing=")
     budgets = goal_budgets(ladder)
     precision = PrecisionTest(budgets[len(budgets) // 2])
     groups = halves(*split, measure.seed)

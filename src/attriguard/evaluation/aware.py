@@ -74,8 +74,9 @@ def evaluate_aware(
     learning, detecting, *attacking = Progress.of(progress).parts(*weights)
     guard_users, attacker_users, test_users = groups
     learning.tell("the guard learns from its users")
-    fit_kept(guard, guard_users.X, guard_users.y, measure.cache, learning)
-    plan = guard.plan(test_users.X, budget=ladder[-1], progress=learning)
+    fitting, planning = learning.parts(4, 1)
+    fit_kept(guard, guard_users.X, guard_users.y, measure.cache, fitting)
+    plan = guard.plan(test_users.X, budget=ladder[-1], progress=planning)
     auc = _detection(groups, guard, plan, ladder if detector else (), seed, detecting)
 
     def curves(lineup: Sequence[Attack], part: Progress) -> tuple[Curve, ...]:

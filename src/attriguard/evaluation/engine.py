@@ -143,8 +143,8 @@ class Sampled:
 
     def release(self, budget: float, seed: int, truth: NDArray[Any]) -> csr_array:
         """The release for a budget and a seed."""
-        told = {"truth": truth} if getattr(self.defense, "needs_truth", False) else {}
-        release = self.defense.release_for(self.X, budget, check_rng(seed), **told)
+        extra = {"truth": truth} if getattr(self.defense, "needs_truth", False) else {}
+        release = self.defense.release_for(self.X, budget, check_rng(seed), **extra)
         return check_matrix(release, name="the release", n_items=self.X.shape[1])
 
 

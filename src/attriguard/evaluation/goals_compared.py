@@ -55,7 +55,7 @@ class GoalOutcome:
     """One goal. Precision is PureSVD's for the protected users, ``N`` items recommended, at one budget."""
 
     goal: str
-    split: float  # the share of the budget that takes away
+    split: float  # the share of the budget that removes ratings
     aware: Aware
     precision_budget: float
     precision_changes: float

@@ -14,7 +14,7 @@ from attriguard.kernels.threads import over_users
 from attriguard.noise.costs import Cost, get_cost
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Edits:
     """The representative noise r_i of every user for every value.
 
@@ -30,6 +30,9 @@ class Edits:
     success: NDArray[np.bool_]
     extended: NDArray[np.bool_]
     bound: NDArray[np.float64] | None = None  # of an exact search: no noise costs less than this
+
+    def __repr__(self) -> str:
+        return f"Edits({self.n_users:,} users × {self.m} candidates, {self.items.size:,} edits)"
 
     @property
     def n_users(self) -> int:

@@ -16,7 +16,7 @@ from attriguard.evaluation.goals_compared import GoalOutcome
 from attriguard.evaluation.measure import Measure
 from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
-from attriguard.operations.tidy import OWN_USERS, curve_rows
+from attriguard.operations.tidy import curve_rows
 from attriguard.progress import ProgressLike
 from attriguard.report.attack_names import plain_name
 from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, summary
@@ -48,7 +48,7 @@ class AuditResult(Result):
         """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
         found = self.found
         rows = curve_rows(found.curves, goal=found.guard.goal)
-        if found.aware is not None:
+        if found.aware is not None and found.guard.goal not in [each.goal for each in found.goals]:
             rows += _aware_rows(found.aware, found.guard.goal)
         for each in found.goals:
             rows += _aware_rows(each.aware, each.goal)
@@ -139,6 +139,8 @@ def audit(
 
 
 def _check(attacks: Sequence[str], retrained: str | None, all_goals: bool, ladder: tuple[float, ...]) -> None:
+    if isinstance(attacks, str):
+        raise ParameterError(f"attacks is a list of names, got {attacks!r}")
     for name in (*attacks, *([retrained] if retrained else [])):
         if "guard" in class_of(name.strip()).needs:
             raise ParameterError(f"{name.strip()} adapts to one guard; attriguard evaluate shows it")
@@ -161,8 +163,8 @@ def _budgets_table(found: Audit) -> Table:
 
 
 def _aware_rows(aware: Aware, goal: str) -> list[dict[str, Any]]:
-    own: dict[str, Any] = {"learnt_from": OWN_USERS, "goal": goal}
-    return curve_rows(aware.unaware, **own) + curve_rows(aware.retrained, retrained=True, **own)
+    unaware = curve_rows(aware.unaware, goal=goal, own_users=True)
+    return unaware + curve_rows(aware.retrained, goal=goal, own_users=True, retrained=True)
 
 
 def _aware_record(aware: Aware) -> dict[str, Any]:

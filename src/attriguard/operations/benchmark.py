@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attriguard import bench
+from attriguard._text import count_of
 from attriguard.bench.measure import Figure
 from attriguard.operations.results import Result
 from attriguard.progress import ProgressLike
@@ -25,7 +26,7 @@ class BenchmarkResult(Result):
     def headline(self) -> str:
         """How many figures miss what is asked."""
         missed = sum(not figure.reached for figure in self.figures)
-        return f"{len(self.figures)} figures on {self.dataset}, {missed} missed"
+        return f"{count_of(len(self.figures), 'figure')} on {self.dataset}, {missed} missed"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure."""

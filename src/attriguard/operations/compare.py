@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_choice, check_number
+from attriguard._text import count_of
 from attriguard.attacks import class_of, lineup
 from attriguard.attacks.base import Attack
 from attriguard.data.public_data import PublicData
@@ -69,7 +70,8 @@ class ComparisonResult(Result):
     def headline(self) -> str:
         """How much was measured, and on what."""
         found = self.found
-        return f"{len(found.tradeoffs)} defenses against {len(found.attacks)} attackers on {found.source}"
+        defenses, attackers = count_of(len(found.tradeoffs), "defense"), count_of(len(found.attacks), "attacker")
+        return f"{defenses} against {attackers} on {found.source}"
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -149,7 +151,8 @@ def compare(
     run = Run(split_for_audit(users, random_state), rivals, attackers, measure)
     tradeoffs = run.tradeoffs(given, comparing)
     costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
-    settings = {"guard": {name: str(value) for name, value in own.items()}, **dict(attack_options or {})}
+    named = {name: str(value) for name, value in own.items() if value is not None}
+    settings = {"guard": named, **dict(attack_options or {})}
     return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, settings))
 
 

@@ -60,14 +60,14 @@ def fetch_dataset(name: str, *, notify: Callable[[str], None] | None = None) -> 
     dataset = get_dataset(name)
     if dataset.embedded:
         return Fetched(None, False, dataset.file_names)
-    told: list[str] = []
+    asked: list[str] = []  # the licence is shown only before a download
 
-    def tell(terms: str) -> None:
+    def show_licence(terms: str) -> None:
         if notify is not None:
             notify(terms)
-        told.append(terms)
+        asked.append(terms)
 
-    return Fetched(fetch(name, notify=tell, progress=True), bool(told), dataset.file_names)
+    return Fetched(fetch(name, notify=show_licence, progress=True), bool(asked), dataset.file_names)
 
 
 def _entry(dataset: Dataset) -> dict[str, Any]:

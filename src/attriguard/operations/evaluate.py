@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
+from attriguard._checks import check_count
+from attriguard._text import count_of
 from attriguard.attacks import class_of, lineup, names
 from attriguard.data.public_data import PublicData
 from attriguard.errors import ParameterError
@@ -22,18 +25,19 @@ from attriguard.evaluation.protocol import halves
 from attriguard.guard import AttriGuard
 from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
-from attriguard.operations.tidy import ACCURACY, OWN_USERS, curve_rows
+from attriguard.operations.tidy import ACCURACY, curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables
-from attriguard.report.goals import goals_page, goals_table
+from attriguard.report.goals import goals_page, goals_table, seeds_of
 from attriguard.report.page import Page, Table
 from attriguard.report.record import versions
 
 BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 ALL = "all"
+BEST_ACCURACY = "best_accuracy"
 # The guard's options that decide the figures.
-DESCRIBED = ("goal", "classifier", "search", "policy", "target")
+DESCRIBED = ("goal", "classifier", "search", "policy", "target", "confidence", "split")
 Split = tuple[PublicData, PublicData]  # training users, test users
 # The keys of a record over seeds, and whether their attackers were retrained.
 KEYS = {UNAWARE: False, KNOWS: True}
@@ -79,16 +83,17 @@ class EvaluationResult(Result):
     def headline(self) -> str:
         """How much was measured, and on what."""
         found = self.found
-        return f"{len(found.curves)} attackers against {len(found.budgets)} budgets on {found.source}"
+        attackers, budgets = count_of(len(found.curves), "attacker"), count_of(len(found.budgets), "budget")
+        return f"{attackers} against {budgets} on {found.source}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
         found, aware = self.found, self.found.aware
         rows = curve_rows(found.curves)
         if aware is not None:
-            rows += curve_rows(aware.unaware, learnt_from=OWN_USERS)
-            rows += curve_rows(aware.retrained, retrained=True, learnt_from=OWN_USERS)
-            rows += curve_rows(aware.inversion, learnt_from=OWN_USERS)
+            rows += curve_rows(aware.unaware, own_users=True)
+            rows += curve_rows(aware.retrained, own_users=True, retrained=True)
+            rows += curve_rows(aware.inversion, own_users=True)
             rows += [
                 {"figure": "detection_auc", "budget": float(budget), "value": float(auc)}
                 for budget, auc in zip(found.budgets, aware.detection, strict=False)
@@ -127,20 +132,28 @@ class GoalsResult(Result):
         return goals_page(self.found, self.source).lead
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a figure: the best attacker's accuracy, with its interval, and that of every attack and seed."""
+        """One row a figure: goal, seed, attack, whether it was retrained, budget, accuracy.
+
+        Rows without attack and seed are the best attacker's: the mean over seeds, with its interval.
+        """
         known = self.found.record()
-        rows = []
-        for goal, best in known["best_attacker"].items():
-            for key, retrained in KEYS.items():
-                points = zip(known["budgets"], best[key]["mean"], best[key]["interval"], strict=True)
-                rows += [
-                    _goal_row(goal, budget, value, figure="best accuracy", retrained=retrained, interval=interval)
-                    for budget, value, interval in points
-                ]
+        rows = self._best_rows()
         for goal, seeds in known["goals"].items():
-            for each in seeds:
-                rows += _seed_rows(goal, each, known["budgets"])
+            for measured in seeds:
+                rows += _seed_rows(goal, measured, known["budgets"])
         return rows
+
+    def _best_rows(self) -> list[dict[str, Any]]:
+        several = seeds_of(self.found) > 1
+        return [
+            {
+                "figure": BEST_ACCURACY, "attack": None, "retrained": retrained, "goal": goal, "seed": None,
+                "budget": float(budget), "value": float(mean), "interval": float(half) if several else None,
+            }
+            for goal in self.found.outcomes
+            for kind, retrained in KEYS.items()
+            for budget, mean, half in zip(self.found.budgets, *self.found.best(goal, kind), strict=True)
+        ]  # fmt: skip
 
     def record(self) -> dict[str, Any]:
         """Everything, as JSON knows it."""
@@ -212,7 +225,7 @@ def evaluate(
     progress
         Where to report progress (see `Progress`).
     """
-    seeds = [random_state] if isinstance(random_state, int) else list(random_state)
+    seeds = [check_count(seed, name="random_state", low=0) for seed in np.atleast_1d(random_state)]
     reading, own = split_options(options)
     wanted = _attackers(attacks, knowing, attack_options or {})
     run = Run(wanted, check_budgets(budgets), own, attack_options or {}, work)
@@ -236,6 +249,12 @@ def _attackers(attacks: Sequence[str] | str, knowing: Knowing, options: Mapping[
     return wanted
 
 
+def described(guard: AttriGuard) -> dict[str, str]:
+    """The options that decide the figures, for a record; one that was not given is left out."""
+    given = {name: getattr(guard, name) for name in DESCRIBED}
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """One evaluation: attackers, budgets, the options of guard and attacks, and where to keep what was learnt."""
@@ -252,9 +271,10 @@ class Run:
         """Goals side by side: every attacker unaware and retrained, for every seed."""
         if knowing.anybody:
             raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
+        guard = make_guard(users, self.guard_options, seeds[0])
         found = goals_over_seeds(
             users,
-            make_guard(users, self.guard_options, seeds[0]),
+            guard,
             lineup(self.wanted, **self.attack_options),
             self.ladder,
             goals=tuple(goals),
@@ -262,7 +282,8 @@ class Run:
             measure=Measure(draws=knowing.draws, cache=open_cache(self.work)),
             progress=progress,
         )
-        return GoalsResult(found, users.name)
+        options = {name: value for name, value in described(guard).items() if name != "goal"}
+        return GoalsResult(found, users.name, {"attribute": users.attribute, "guard": options})
 
     def evaluation(self, users: PublicData, knowing: Knowing, seed: int, progress: Progress) -> EvaluationResult:
         """Attackers against budgets, and those who know the guard."""
@@ -271,7 +292,6 @@ class Run:
         split = split_for_audit(users, seed)
         measure = Measure(seed=seed, draws=knowing.draws, cache=open_cache(self.work))
         curves = self.as_in_the_paper(guard, split, measure, first)
-        described = {name: str(getattr(guard, name)) for name in DESCRIBED}
         sizes = {"training_users": split[0].n_users, "test_users": split[1].n_users}
         return EvaluationResult(
             Evaluation(
@@ -281,7 +301,7 @@ class Run:
                 budgets=self.ladder,
                 curves=tuple(curves),
                 aware=self.with_knowing(guard, split, knowing, measure, second) if knowing.anybody else None,
-                settings={"seed": seed, "guard": described, **self.attack_options, **sizes},
+                settings={"seed": seed, "guard": described(guard), **self.attack_options, **sizes},
             )
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from attriguard._checks import check_rng
+from attriguard._text import facts_text
 from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import ReleaseSummary
@@ -98,8 +100,10 @@ class Released(Result):
 
     def page(self) -> Page:
         """The counts as a page that can be sent around."""
-        section = Section("What was changed", text=list(self.remarks), parts=self.tables())
-        return Page(title="A protected release", lead=self.headline, sections=[section])
+        sections = [Section("What was changed", text=list(self.remarks), parts=self.tables())]
+        if self.warnings:
+            sections.insert(0, Section("Before you publish", points=list(self.warnings), warning=True))
+        return Page(title="A protected release", lead=self.headline, sections=sections)
 
     @property
     def headline(self) -> str:
@@ -127,6 +131,14 @@ class Released(Result):
         if found["users_with_too_few_ratings"]:
             lines.append(f"{found['users_with_too_few_ratings']:,} users have fewer ratings to remove than the budget")
         return lines
+
+    def __repr__(self) -> str:
+        warned = {"warnings": f"{len(self.warnings)}; see .warnings"} if self.warnings else {}
+        return facts_text("Released", {"found": self.headline, **warned})
+
+    def _repr_html_(self) -> str:
+        warned = "".join(f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings)
+        return warned + super()._repr_html_()
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the released table (.csv, .csv.gz, .tsv, .parquet), or the counts (.html, .json)."""
@@ -204,11 +216,17 @@ def protect_batches(
 ) -> Iterator[pa.RecordBatch]:
     """`protect` for Arrow record batches whose rows are grouped by user, block by block.
 
-    A user who is cut by a batch's end is carried over, so memory is bounded by the largest user and one batch. Under a
-    key a user's release depends on the user, the key and the guard alone, not on how the rows were divided. Parameters
-    are checked at once, before the first batch is asked for.
+    A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
+    every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key and
+    the guard alone, not on how the rows were divided; the guard must know the scale, which a batch does not show.
+    Parameters are checked at once, before the first batch is asked for.
     """
     protector = _protector(guard, key, locked, additions, options)
+    if protector.guard.scale is None:
+        raise ParameterError(
+            "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
+            "with AttriGuard(scale=...)"
+        )
     return _released(batches, protector, _chance(protector, random_state))
 
 

@@ -26,7 +26,7 @@ from attriguard.progress import Progress
 class Block:
     """What was released of one block of users."""
 
-    release: Release
+    release: Release = field(repr=False)
     plan: Plan
     warnings: tuple[str, ...]
     unknown_items: int
@@ -40,7 +40,7 @@ class Protector:
     planner: Planner
     name: str  # of the guard, for messages
     locked: Locked = field(default_factory=Locked)
-    key: bytes | None = None
+    key: bytes | None = field(default=None, repr=False)
     reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
 
     def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
@@ -115,9 +115,10 @@ def _unknown_warning(unknown: Any) -> list[str]:
 def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str]:
     if not missed:
         return []
+    # A record of the release holds its warnings, so this one names no user.
     return [
-        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there, the first is "
-        f"{missed[0][0]}, {missed[0][1]}"
+        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
+        f"{missed[0][1]}"
     ]
 
 

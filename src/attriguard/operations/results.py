@@ -19,7 +19,8 @@ from attriguard.data.tables.table import write_table
 from attriguard.errors import MissingExtraError, ParameterError
 from attriguard.report.page import Page, Table, write_page
 
-SUFFIXES = (".html", ".json", ".csv", ".parquet", ".svg")
+SUFFIXES = (".html", ".json", ".csv", ".parquet")
+DRAWING = ".svg"  # of a result that has one
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -90,16 +91,19 @@ class Result(ABC):
             raise MissingExtraError("a frame needs pandas or polars: install one, or use to_arrow()") from None
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page (.html), the record (.json) or the rows (.csv, .parquet), as the name ends."""
+        """Write the page (.html), the record (.json) or the rows (.csv, .parquet), as the name ends.
+
+        A result with a drawing also writes that (.svg).
+        """
         target = Path(path)
-        check_result_suffix(target)
         suffix = target.suffix.lower()
+        drawing = self.drawing if suffix == DRAWING else None
+        if drawing is not None:
+            write_bytes(drawing.encode(), target)
+            return target
+        check_result_suffix(target)
         if suffix == ".html":
             write_page(self.page(), target)
-        elif suffix == ".svg":
-            if self.drawing is None:
-                raise ParameterError(f"{target.name}: this result has no drawing; save it as .html")
-            write_bytes(self.drawing.encode(), target)
         elif suffix == ".json":
             write_json(self.full_record(), target)
         else:
@@ -115,7 +119,7 @@ class Result(ABC):
 
 
 def check_result_suffix(path: Path) -> None:
-    """Refuse a name that no form of a result goes with; asked before the long work."""
+    """Refuse a name that says no form which every result has; asked before the long work."""
     if path.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"{path.name}: a result is written as {', '.join(SUFFIXES)}; give the file such a name")
 

@@ -10,8 +10,6 @@ import numpy as np
 from attriguard.evaluation.accuracy import Z95, Curve
 
 ACCURACY = "accuracy"
-# Who learns from whom: attackers and guard from the same users, or each from users of their own.
-SAME_USERS, OWN_USERS = "same users", "own users"
 
 
 def half_width(share: float, n_users: int) -> float:
@@ -20,11 +18,12 @@ def half_width(share: float, n_users: int) -> float:
 
 
 def curve_rows(
-    curves: Sequence[Curve], *, retrained: bool = False, learnt_from: str = SAME_USERS, **where: Any
+    curves: Sequence[Curve], *, retrained: bool = False, own_users: bool = False, **where: Any
 ) -> list[dict[str, Any]]:
     """Every point of every curve. ``where``: columns that are the same in all rows, such as the goal.
 
-    Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users.
+    Budget 0 is the data as it is. ``interval`` is half the width of a 95 % interval over users. ``own_users``: the
+    attacker learnt from other users than the guard; the same attack may have been measured in both ways.
     """
     rows = []
     for curve in curves:
@@ -37,7 +36,7 @@ def curve_rows(
                     "figure": ACCURACY,
                     "attack": curve.attack,
                     "retrained": retrained,
-                    "learnt_from": learnt_from,
+                    "own_users": own_users,
                     **where,
                     "budget": float(budget),
                     "changes": float(changes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ class Locked:
     """Items that must not change: for everybody, and user by user."""
 
     items: tuple[Any, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()  # (user, item), as text: 7 and "7" are the same id
+    # (user, item), as text: 7 and "7" are the same id
+    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def pattern(self, users: NDArray[Any], items: NDArray[Any]) -> tuple[csr_array | None, tuple[tuple[str, str], ...]]:
         """The pairs as a sparse pattern (users × items), and those whose user or item is not there."""

@@ -60,7 +60,7 @@ class Release:
         A column is cast to its types one after another.
     """
 
-    table: pa.Table
+    table: pa.Table = field(repr=False)
     summary: ReleaseSummary
     csv: CsvStyle | None = None
     types: Mapping[int, tuple[pa.DataType, ...]] = field(default_factory=dict)
