@@ -86,6 +86,9 @@ class Registry(Mapping[str, type[Thing]], Generic[Thing]):
         base = _load_base(self._base)
         if not (isinstance(found, type) and issubclass(found, base)):
             raise ParameterError(f"{name} is no {self.kind}: it must be a class derived from {base.__name__}")
+        if inspect.isabstract(found):
+            lacking = ", ".join(sorted(found.__abstractmethods__))  # type: ignore[attr-defined]
+            raise ParameterError(f"{name} is not complete: a class derived from {base.__name__} must define {lacking}")
         return cast("type[Thing]", found)
 
 

@@ -81,8 +81,10 @@ class Audit:
 
     @property
     def guessing(self) -> float:
-        """The share of users for whom a guess is right."""
-        return next((c.accuracy[0] for c in self.curves if c.attack in self.baselines), 1 / self.data.m)
+        """The share of users for whom the best guess is right: a baseline's, or that of the most frequent value."""
+        known = self.data.y[self.data.disclosed]
+        most_frequent = float(np.bincount(known).max() / known.size)
+        return next((c.accuracy[0] for c in self.curves if c.attack in self.baselines), most_frequent)
 
     @property
     def worst_now(self) -> Curve:

@@ -154,7 +154,10 @@ def _budgets_table(found: Audit) -> Table:
     """Attackers by budget; what the guard changes in the last row."""
     head = ["attacker", *("no guard" if budget == 0 else f"{budget:g}" for budget in found.budgets)]
     rows = [
-        [f"{curve.attack} {plain_name(curve.attack)}", *(f"{accuracy:.3f}" for accuracy in curve.accuracy)]
+        [
+            " ".join(dict.fromkeys((curve.attack, plain_name(curve.attack)))),
+            *(f"{accuracy:.3f}" for accuracy in curve.accuracy),
+        ]
         for curve in found.curves
     ]
     rows.append(["ratings changed", *(f"{cost:.2f}" for cost in found.curves[0].expected_cost)])
