@@ -39,3 +39,14 @@ def test_nothing_is_loaded_before_it_is_asked_for():
         "sys.exit(any(name in sys.modules for name in ('numpy', 'attriguard.evaluation.engine')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("registry", ["attacks.ATTACKS", "defenses.DEFENSES", "noise.SEARCHES", "noise.COSTS",
+                                      "goals.GOALS", "utility.RECOMMENDERS"])  # fmt: skip
+def test_whatever_has_a_name_says_what_it_is_and_needs(registry):
+    module, _, table = registry.partition(".")
+    for name, cls in getattr(getattr(ag, module), table).items():
+        assert cls.name == name
+        assert 3 < len(cls.plain_name) < 40
+        assert len(cls.summary) > 10
+        assert isinstance(cls.needs, tuple)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import UNDISCLOSED, check_matrix
+from attriguard._text import facts_html
 from attriguard.data.scale import RatingScale
 from attriguard.data.split import stratified_test_mask
 from attriguard.errors import DataError
@@ -105,11 +105,7 @@ class PublicData:
 
     def _repr_html_(self) -> str:
         """A small table of facts for notebooks; it says nothing about any single user."""
-        rows = "".join(
-            f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(fact)}</td></tr>'
-            for name, fact in self._facts().items()
-        )
-        return f"<table><caption>PublicData</caption><tbody>{rows}</tbody></table>"
+        return facts_html("PublicData", self._facts())
 
     def _facts(self) -> dict[str, str]:
         shown = ", ".join(self.values[:SHOWN_VALUES])

@@ -46,6 +46,7 @@ class Defense(TransformerMixin, BaseEstimator, ABC, auto_wrap_output_keys=None):
     """
 
     name: ClassVar[str]  # as in the paper
+    plain_name: ClassVar[str] = ""  # for readers who do not know the paper's names; "": use the name
     summary: ClassVar[str]  # for tables: what it is, in a few words
     strength: ClassVar[str]  # what the one number is called: budget, k, epsilon …
     ladder: ClassVar[tuple[float, ...]]  # eight strengths, from the least noise to the most

@@ -17,6 +17,7 @@ class BlurMe(Lists):
     """
 
     name = "BlurMe"
+    plain_name = "additions by logistic regression"
     summary = "adds items that a logistic regression holds for other values"
     ladder = (1, 2, 3, 4, 6, 10, 20, 50)
 

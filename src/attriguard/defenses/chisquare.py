@@ -13,6 +13,7 @@ class ChiSquare(Lists):
     """Adds the items that users of the same value rate less often than others do, the largest chi-square first."""
 
     name = "ChiSquare"
+    plain_name = "additions by chi-square"
     summary = "adds items that chi-square scores hold for other values"
     ladder = (1, 2, 3, 4, 6, 10, 20, 50)
 

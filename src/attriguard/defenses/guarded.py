@@ -22,6 +22,7 @@ class Guarded(Defense):
     """
 
     name = "AttriGuard"
+    plain_name = "this guard"
     summary = "few changes that make a classifier infer what p says"
     strength = "budget"
     ladder = (0.25, 0.5, 1, 1.5, 2, 3, 4, 8)

@@ -56,6 +56,7 @@ class SuccinctHistogram(Defense):
     """Every entry, rated or not, becomes a draw from the channel; nothing is learnt from the training users."""
 
     name = "LDP-SH"
+    plain_name = "local differential privacy"
     summary = "every entry through a local randomizer"
     needs = ("scale",)
     strength = "epsilon"

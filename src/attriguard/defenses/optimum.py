@@ -20,6 +20,7 @@ class GameTheoretic(Defense):
     """
 
     name = "game-theoretic"
+    plain_name = "exact optimum"
     summary = "the optimum of the appendix's linear program, for a few items"
     needs = ("scale",)
     few_items_only = True

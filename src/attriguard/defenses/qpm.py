@@ -39,6 +39,7 @@ class QPM(Defense):
     """
 
     name = "QPM"
+    plain_name = "quantized mapping"
     summary = "least mutual information over 200 cluster centroids"
     needs = ("scale",)
     strength = "distortion"

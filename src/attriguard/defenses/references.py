@@ -26,6 +26,7 @@ class RandomAdditions(Counted):
     """Adds k unrated items, each as likely as any other, with the rating of a random training user who rated it."""
 
     name = "random-additions"
+    plain_name = "random additions"
     summary = "adds k items at random"
     ladder = (1, 5, 20, 50, 100, 200, 500, 1000)
 
@@ -57,6 +58,7 @@ class RandomDeletions(Counted):
     """Removes k of the user's ratings, each as likely as any other; a user with fewer ratings loses all of them."""
 
     name = "random-deletions"
+    plain_name = "random deletions"
     summary = "removes k ratings at random"
     ladder = (1, 2, 4, 8, 12, 16, 24, 40)
 
@@ -77,6 +79,7 @@ class TellingDeletions(Counted):
     """
 
     name = "telling-deletions"
+    plain_name = "deletions of what tells most"
     summary = "removes the k most telling ratings"
     ladder = (1, 2, 3, 4, 6, 8, 12, 20)
     is_random = False

@@ -92,6 +92,7 @@ class Goal(ABC):
     """What a guard is for. It keeps nothing: everything it works on is passed in."""
 
     name: ClassVar[str]
+    plain_name: ClassVar[str]  # for readers who do not know the paper's names
     summary: ClassVar[str]  # one sentence that a person understands
     needs: ClassVar[tuple[str, ...]]  # the models that it works with
     options: ClassVar[tuple[str, ...]]  # the guard's parameters that belong to this goal's own work

@@ -19,6 +19,7 @@ from attriguard.goals.mislead import CLASSIFIER, RepresentativeNoise, learn_clas
 from attriguard.goals.trial import find_split
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
+from attriguard.noise.base import LINEAR
 from attriguard.noise.constraints import check_locked
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import ChangeSequences, find_changes
@@ -68,6 +69,7 @@ class Both(Goal):
     """Remove what tells most with a part of the budget, and mislead with the rest."""
 
     name = "both"
+    plain_name = "remove, then point elsewhere"
     summary = "Part of the changes removes what tells most, the rest points to another value."
     needs = (CLASSIFIER, ENSEMBLE)
     options = ("classifier", "search", "target", "step", "confidence", "maxiter", "members", "split")
@@ -86,7 +88,7 @@ class Both(Goal):
 
     def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
         """Learn both models; where no split was asked for, try out which one protects best."""
-        check_classifier(settings.classifier, users.checkpoint, linear_only=settings.search.linear_only)
+        check_classifier(settings.classifier, users.checkpoint, linear_only=LINEAR in settings.search.needs)
         removing, misleading, trial = progress.parts(*WEIGHTS)
         ensemble = learn_ensemble(settings, users, removing)
         classifier = learn_classifier(settings, users, misleading)

@@ -62,6 +62,7 @@ class Conceal(Goal):
     """Make one change after another, each the one after which a user's ratings tell least."""
 
     name = "conceal"
+    plain_name = "remove what tells most"
     summary = "What tells most is removed, so that even an attacker who knows the guard and retrains infers less."
     needs = (ENSEMBLE,)
     options = ("members",)

@@ -14,7 +14,7 @@ from attriguard.goals.base import Goal, Learnt, Settings, Training
 from attriguard.goals.confidence import check_confidence, noise_within
 from attriguard.mechanism.strategies import Divergence
 from attriguard.mechanism.targets import make_target
-from attriguard.noise.base import NoiseSearch
+from attriguard.noise.base import LINEAR, NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
 from attriguard.noise.edits import Edits
@@ -60,6 +60,7 @@ class Mislead(Goal):
     """Draw a value from the target distribution, and change just the ratings that make a classifier infer it."""
 
     name = "mislead"
+    plain_name = "point to another value"
     summary = "An attacker who does not know the guard infers another value: the paper's guard."
     needs = (CLASSIFIER,)
     options = ("classifier", "search", "target", "step", "confidence", "maxiter")
@@ -74,7 +75,7 @@ class Mislead(Goal):
 
     def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
         """Learn the defender's classifier C."""
-        check_classifier(settings.classifier, users.checkpoint, linear_only=settings.search.linear_only)
+        check_classifier(settings.classifier, users.checkpoint, linear_only=LINEAR in settings.search.needs)
         return Learnt(self.name, {CLASSIFIER: learn_classifier(settings, users, progress)}, users.counts, 0.0)
 
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> RepresentativeNoise:

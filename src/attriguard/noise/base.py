@@ -21,6 +21,9 @@ from attriguard.noise.costs import Cost, get_cost
 from attriguard.noise.edits import Edits
 from attriguard.progress import Progress, ProgressLike
 
+# What a search may need.
+LINEAR = "linear"
+
 
 @dataclass(frozen=True, eq=False)
 class SearchTask:
@@ -64,9 +67,10 @@ class NoiseSearch(ABC):
     """
 
     name: ClassVar[str]
+    plain_name: ClassVar[str]  # for readers who do not know the paper's names
     summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()  # LINEAR: a linear classifier
     revision: ClassVar[int] = 1  # raise it when the search finds other noise, so that results kept on disk are not used
-    linear_only: ClassVar[bool] = False  # needs a linear classifier
     takes_steps: ClassVar[bool] = True  # has a use for Algorithm 1's step and maxiter
 
     def check_constraints(self, constraints: Constraints) -> None:

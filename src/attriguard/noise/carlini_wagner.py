@@ -79,6 +79,7 @@ class CarliniWagner(EvasionSearch):
     """
 
     name = "cw"
+    plain_name = "Carlini and Wagner"
     revision = 2
     summary = "Carlini and Wagner's L0 attack: repeated L2 attacks on fewer and fewer entries (slow)"
 

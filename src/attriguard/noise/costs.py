@@ -21,7 +21,9 @@ class Cost(ABC):
     """A norm of the noise."""
 
     name: ClassVar[str]
+    plain_name: ClassVar[str]  # for readers who do not know the paper's names
     summary: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def of(self, edits: Edits, X: csr_array) -> NDArray[np.float64]:
@@ -32,6 +34,7 @@ class L0(Cost):
     """‖r‖₀, the number of changed entries."""
 
     name = "l0"
+    plain_name = "changed ratings"
     summary = "the number of changed entries"
 
     def of(self, edits: Edits, X: csr_array) -> NDArray[np.float64]:
@@ -43,6 +46,7 @@ class L2(Cost):
     """‖r‖₂, the length of the change."""
 
     name = "l2"
+    plain_name = "length of the change"
     summary = "the Euclidean length of the change"
 
     def of(self, edits: Edits, X: csr_array) -> NDArray[np.float64]:

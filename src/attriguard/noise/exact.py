@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number
 from attriguard.classifiers.base import Classifier, linear_parts
-from attriguard.noise.base import NoiseSearch, SearchTask
+from attriguard.noise.base import LINEAR, NoiseSearch, SearchTask
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.noise.greedy import Margin
@@ -111,9 +111,10 @@ class Exact(NoiseSearch):
     """
 
     name = "exact"
+    plain_name = "exact search"
     summary = "the provably smallest noise (mixed-integer program; slow)"
     revision = 2
-    linear_only = True
+    needs = (LINEAR,)
     takes_steps = False
 
     def __init__(self, time_limit: float = 60.0) -> None:

@@ -29,6 +29,7 @@ class FGSM(EvasionSearch):
     """One step along the signs of the gradient."""
 
     name = "fgsm"
+    plain_name = "gradient sign"
     summary = "fast gradient sign method: one step of every entry (large noise)"
 
     def __init__(self, epsilon: float = 1.0) -> None:

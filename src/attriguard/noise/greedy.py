@@ -95,6 +95,7 @@ class Panda(GreedySearch):
     """The paper's search: greedy on C_i."""
 
     name = "panda"
+    plain_name = "the paper's greedy search"
     summary = "the paper's Algorithm 1: greedy on the value's own decision function"
     on_margin = False
 
@@ -103,5 +104,6 @@ class Margin(GreedySearch):
     """Greedy on C_i − max C_k: on linear classifiers less noise, which transfers better."""
 
     name = "margin"
+    plain_name = "greedy search on the lead"
     summary = "Algorithm 1 on the lead over the closest other value"
     on_margin = True

@@ -48,6 +48,7 @@ class JSMA(EvasionSearch):
     """
 
     name = "jsma"
+    plain_name = "saliency map"
     summary = "Jacobian-based saliency map attack: the most salient entry first, upwards only"
     takes_steps = True
 

@@ -29,6 +29,7 @@ class ImplicitALS(Recommender):
     """
 
     name = "ALS"
+    plain_name = "alternating least squares"
     summary = "implicit-feedback matrix factorisation (implicit)"
     needs = ("recsys",)
     packages = ("implicit",)

@@ -33,6 +33,7 @@ class Recommender(BaseEstimator, ABC):
     """
 
     name: ClassVar[str]
+    plain_name: ClassVar[str] = ""  # for readers who do not know the paper's names; "": use the name
     summary: ClassVar[str]  # for tables: what it is, in a few words
     needs: ClassVar[tuple[str, ...]] = ()  # extras that must be installed
     packages: ClassVar[tuple[str, ...]] = ()  # packages of those extras that it imports
@@ -77,6 +78,7 @@ class PureSVD(Recommender):
     """
 
     name = "PureSVD"
+    plain_name = "truncated SVD"
     summary = "truncated SVD of the ratings, unrated items as zeros"
 
     def __init__(self, *, rank: int = 50, random_state: int | np.random.Generator | None = None) -> None:

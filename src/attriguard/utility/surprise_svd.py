@@ -32,6 +32,7 @@ class SurpriseSVD(Recommender):
     """
 
     name = "SVD"
+    plain_name = "biased matrix factorisation"
     summary = "biased matrix factorisation by SGD (Surprise), as in the paper"
     needs = ("recsys",)
     packages = ("surprise",)
