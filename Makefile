@@ -25,8 +25,9 @@ lint: $(VENV)/.test  ## style and common mistakes
 types: $(VENV)/.test  ## strict types
 	$(BIN)/mypy
 
+# Every worker has a core to itself: threads of BLAS and OpenMP in each would only wait for each other.
 tests: $(VENV)/.test  ## all tests, on all cores
-	$(BIN)/python -m pytest -q -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto
 
 bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.json
 	$(BIN)/attriguard bench --output bench.json

@@ -136,7 +136,7 @@ def test_the_papers_data_gives_the_same_accuracy(twin: PublicData, linear: Any, 
 
 
 def test_random_forest(twin: PublicData) -> None:
-    forest = RandomForestClassifier(100, random_state=0, n_jobs=2).fit(twin.train.X, twin.train.y)
+    forest = RandomForestClassifier(50, random_state=0, n_jobs=2).fit(twin.train.X, twin.train.y)
     assert forest.score(twin.test.X, twin.test.y) == pytest.approx(0.45, abs=0.03)
 
 
