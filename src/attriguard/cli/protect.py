@@ -43,7 +43,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Changes:
+class Overrides:
     """Parameters of the guard that may still be set."""
 
     goal: Annotated[
@@ -60,7 +60,7 @@ class Changes:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def protect(own: Options, changes: Changes, columns: o.Columns, shown: o.Shown) -> None:
+def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Shown) -> None:
     """Release a protected version of a table of ratings, in the same format.
 
     No user's attribute is needed, asked for, or written. An attacker who knows that you use a guard that misleads, and
@@ -82,7 +82,7 @@ def protect(own: Options, changes: Changes, columns: o.Columns, shown: o.Shown) 
             random_state=own.seed,
             progress=progress,
             **columns.given(),
-            **changes.options(),
+            **overrides.options(),
         )
     warn(released.warnings)
     if own.plan is not None:

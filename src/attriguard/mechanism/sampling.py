@@ -30,7 +30,7 @@ def draw(M: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
 def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes | str) -> NDArray[np.int64]:
     """The same with a secret key in place of chance: a user's draw is a function of the key and the user's id.
 
-    Who asks again gets the same answer, so repeated releases do not average the noise away.
+    A second release gives the same draw, so repeated releases do not average the noise away.
     """
     secret = check_key(key)
     prefix = DOMAIN + len(secret).to_bytes(8, "big") + secret
