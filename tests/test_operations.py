@@ -280,3 +280,42 @@ def test_progress_is_shown_from_start_to_end(data, tmp_path):
     ag.audit(data, attacks=["LR-A"], budgets=[1], random_state=0, progress=lambda what, share: shares.append(share))
     assert shares == sorted(shares)
     assert shares[-1] > 0.9
+
+
+def test_a_guard_for_other_items_is_refused(table, guard):
+    foreign = table.set_column(1, "item", pa.array(np.asarray(table["item"]) + 1_000_000))
+    with pytest.raises(DataError, match=f"knows 0 of the table's {table.num_rows:,} ratings"):
+        ag.protect(foreign, guard, key=KEY)
+    few = pa.concat_tables([foreign, table.slice(0, table.num_rows // 20)])
+    with pytest.raises(DataError, match="learnt from other items"):
+        ag.protect(few.sort_by("user"), guard, key=KEY)
+
+
+@pytest.mark.parametrize(("goal", "harmful"), [("mislead", True), ("both", True), ("conceal", False)])
+def test_users_that_the_guard_learnt_from_are_told_by_their_number(data, goal, harmful):
+    train, test = data.split(random_state=0)
+    guard = ag.learn(train, goal=goal, members=1, split=0.5 if goal == "both" else None, random_state=0)
+    seen = [line for line in ag.protect(train, guard, key=KEY).warnings if "learnt from" in line]
+    assert bool(seen) == harmful
+    if harmful:
+        assert seen[0].startswith(f"{train.n_users:,} of {train.n_users:,} users")
+    assert not any("learnt from" in line for line in ag.protect(test, guard, key=KEY).warnings)
+
+
+def test_a_guard_remembers_whom_it_learnt_from_without_their_ids(data, tmp_path):
+    train, test = data.split(random_state=0)
+    names = np.array([f"person-{user}" for user in train.users])
+    guard = ag.AttriGuard().fit(train.X, np.where(np.arange(train.n_users) < 5, -1, train.y), users=names)
+    guard.save(tmp_path / "a.guard")
+    loaded = ag.load_guard(tmp_path / "a.guard")
+    assert not loaded.has_learnt_from(names[:5]).any()  # they did not disclose
+    assert loaded.has_learnt_from(names[5:]).all()
+    assert not loaded.has_learnt_from([f"person-{user}" for user in test.users]).any()
+    content = (tmp_path / "a.guard").read_bytes()
+    assert not any(name.encode() in content for name in names)
+    again = ag.AttriGuard().fit(train.X, train.y, users=names)
+    assert again.seen_.salt != guard.seen_.salt
+    assert not set(again.seen_.marks) & set(guard.seen_.marks)
+    assert not ag.AttriGuard().fit(train.X, train.y).has_learnt_from(names).any()
+    with pytest.raises(DataError, match="one id a row"):
+        ag.AttriGuard().fit(train.X, train.y, users=names[:3])

@@ -143,6 +143,14 @@ def check_budget(budget: ArrayLike, n_users: int) -> NDArray[np.float64]:
     return np.array(np.broadcast_to(values, (n_users,)))
 
 
+def check_ids(users: ArrayLike, n_users: int) -> NDArray[Any]:
+    """Ids of users, one a row."""
+    ids = np.asarray(users)
+    if ids.shape != (n_users,):
+        raise DataError(f"users must have one id a row of X, {n_users:,}, got {ids.size:,}")
+    return ids
+
+
 def check_labels(y: ArrayLike, n_users: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The values that occur, and every user's code among them (-1: undisclosed)."""
     labels = np.asarray(y)

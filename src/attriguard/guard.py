@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from attriguard._checks import UNDISCLOSED, check_features, check_fit
+from attriguard._checks import UNDISCLOSED, check_features, check_fit, check_ids
 from attriguard._fitted import EstimatorNotFittedError
+from attriguard._seen import SeenUsers
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.errors import AttriGuardError, DataError
@@ -79,6 +80,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     values_: tuple[str, ...]  # the names of the classes
     items_: NDArray[Any] | None  # the ids of the columns, where they were given
     metadata_: dict[str, Any]  # what is kept with the guard in its file, besides itself
+    seen_: SeenUsers | None  # whom the guard learnt from, where it was told their ids
 
     def __init__(
         self,
@@ -124,13 +126,15 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         *,
         items: ArrayLike | None = None,
         values: Any = None,
+        users: ArrayLike | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: ProgressLike = None,
     ) -> AttriGuard:
         """Learn from users who disclose the attribute: ``y`` holds their values, -1 for those who do not.
 
         ``items`` (ids of the columns) and ``values`` (names of the values, where y holds codes) are kept with the
-        guard and saved with it. ``checkpoint``: a file where the training of a network stands after each epoch; a fit
+        guard and saved with it. ``users`` (ids of the rows): the guard remembers, as salted hashes, whom it learnt
+        from. ``checkpoint``: a file where the training of a network stands after each epoch; a fit
         with the same file goes on from there. ``progress``: a `Progress`, or a function that is called with what is
         going on and the share of the work that is done.
         """
@@ -142,17 +146,13 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         goal = get_goal(self.goal)
         settings = self._settings(goal, X.shape[1], ids)
         disclosed = codes != UNDISCLOSED
-        users = Training(X[disclosed], codes[disclosed], checkpoint)
-        make_target(self.target, users.counts)
+        training = Training(X[disclosed], codes[disclosed], checkpoint)
+        make_target(self.target, training.counts)
         names = _names_of(classes, values)
-        learnt = goal.learn(settings, users, Progress.of(progress))
-        fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_, fitted.metadata_ = (
-            learnt,
-            classes,
-            names,
-            ids,
-            {},
-        )
+        learnt = goal.learn(settings, training, Progress.of(progress))
+        fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_ = learnt, classes, names, ids
+        fitted.seen_ = None if users is None else SeenUsers.of(check_ids(users, X.shape[0])[disclosed])
+        fitted.metadata_ = {}
         self.__dict__ = fitted.__dict__
         return self
 
@@ -182,6 +182,11 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     def counts_(self) -> NDArray[np.int64]:
         """How many users of each value the guard has learnt from."""
         return self.learnt_.counts
+
+    def has_learnt_from(self, users: ArrayLike) -> NDArray[np.bool_]:
+        """Which of these users, by id, the guard has learnt from; nobody where it was not told any ids."""
+        ids = np.asarray(users)
+        return np.zeros(ids.shape, dtype=np.bool_) if self.seen_ is None else self.seen_.among(ids)
 
     @property
     def target_(self) -> NDArray[np.float64]:
@@ -239,6 +244,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             values=self.values_,
             items=self.items_,
             n_items=self.n_features_in_,
+            seen=self.seen_,
             metadata=self.metadata_ | (metadata or {}),
         )
         write_state(state, path)
@@ -278,6 +284,7 @@ def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
         guard = AttriGuard(**state.parameters)
         guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
         guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
+        guard.seen_ = state.seen
         guard.planner()  # refuses parameters that do not go with what was learnt
     except (TypeError, ValueError, AttriGuardError) as error:
         reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_budget, check_rng
+from attriguard._checks import check_budget, check_ids, check_rng
 from attriguard._text import facts_html, facts_text
-from attriguard.errors import DataError, ParameterError
+from attriguard.errors import ParameterError
 from attriguard.mechanism.sampling import draw, draw_keyed
 from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.edits import Edits
@@ -168,9 +168,7 @@ def make_plan(
     finder: Finder | None = None,
 ) -> Plan:
     """Phase II for what Phase I found; ``users`` are ids for keyed draws, row numbers if not given."""
-    ids = np.arange(X.shape[0]) if users is None else np.asarray(users)
-    if ids.shape != (X.shape[0],):
-        raise DataError(f"users must have one id a row of X, {X.shape[0]:,}, got {ids.size:,}")
+    ids = np.arange(X.shape[0]) if users is None else check_ids(users, X.shape[0])
     budgets = check_budget(budget, X.shape[0])
     return Plan(
         X=X,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard._seen import SeenUsers
 from attriguard._version import __version__
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.checkpoint import write_tensors
@@ -33,7 +34,7 @@ FORMAT = "attriguard guard"
 # Version 1 named the tensors of its models without saying which model they belong to.
 FORMAT_VERSION, OLD_VERSION = 2, 1
 HEADER = "attriguard"
-TARGET = "target"
+TARGET, SEEN = "target", "seen"
 # Parameters of a guard that are JSON as they are; the seed is no part of a file.
 PLAIN = ("policy", "budget", "step", "maxiter", "confidence", "cost", "goal", "members", "split")
 
@@ -48,6 +49,7 @@ class GuardState:
     values: tuple[str, ...]
     items: NDArray[Any] | None
     n_items: int
+    seen: SeenUsers | None = None  # whom the guard learnt from
     metadata: dict[str, Any] = field(default_factory=dict)  # the attribute's name, where it was learnt, and so on
 
 
@@ -69,11 +71,14 @@ def write_state(state: GuardState, path: str | os.PathLike[str]) -> None:
         "values": list(state.values),
         "items": None if state.items is None else state.items.tolist(),
         "n_items": state.n_items,
+        "seen": None if state.seen is None else state.seen.salt.hex(),
         "metadata": state.metadata,
     }
     tensors = {f"{name}.{part}": array for name, model in models.items() for part, array in model.tensors().items()}
     if not isinstance(state.parameters["target"], str):
         tensors[TARGET] = np.asarray(state.parameters["target"], dtype=np.float64)
+    if state.seen is not None:
+        tensors[SEEN] = state.seen.marks
     write_tensors(tensors, Path(path), {HEADER: json.dumps(header)})
 
 
@@ -124,6 +129,7 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardS
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
         n_items=n_items,
+        seen=SeenUsers(bytes.fromhex(header["seen"]), tensors[SEEN]) if header.get("seen") else None,
         metadata=dict(header.get("metadata") or {}),
     )
     sizes = {(model.m, model.n_items) for model in models.values()}

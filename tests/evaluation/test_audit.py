@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import attriguard as ag
@@ -67,3 +68,16 @@ def test_bad_input_is_named(small_twin):
         audit(small_twin, guard=ag.AttriGuard(), attacks=[lr], budgets=[2.0, 1.0])
     with pytest.raises(DataError, match="fewer than 2 users"):
         split_for_audit(small_twin.take([0, 1, 2]), 0)
+
+
+def test_the_spread_of_changes_is_what_draws_give(small_twin, small_guard):
+    from attriguard.evaluation.audit import spread_of
+
+    X = small_twin.test.X
+    plan = small_guard.plan(X, budget=3.0)
+    spread = spread_of(plan)
+    assert sum(share for _, share in spread.sizes) == pytest.approx(1.0)
+    assert spread.added + spread.removed + spread.rated_anew == pytest.approx(plan.expected_cost.mean())
+    releases = [plan.release(seed) for seed in range(200)]
+    added = np.mean([((release > 0).astype(int) - (X > 0).astype(int) > 0).sum() / X.shape[0] for release in releases])
+    assert spread.added == pytest.approx(added, abs=0.05)

@@ -29,6 +29,8 @@ FEWEST_PER_VALUE = 2
 FEWEST_TO_HALVE = 2 * FEWEST_PER_VALUE
 # How often an attacker who retrains protects each of his users: more is slower and hardly stronger.
 DRAWS = 2
+# So many changes of a user are counted together with more.
+MANY_CHANGES = 10
 # With at least this many users a tenth of them are attacked, otherwise three tenths.
 MANY_USERS = 5000
 # About how long the parts of an audit take: the guard, an attack, an attacker who knows the guard, all goals.
@@ -36,21 +38,13 @@ GUARD_SHARE, ATTACK_SHARE, KNOWING_SHARE, GOALS_SHARE = 2.0, 1.0, 3.0, 12.0
 
 
 @dataclass(frozen=True)
-class Change:
-    """One edit of one user, in words."""
+class Spread:
+    """How the guard's changes are spread over users, in expectation over the draw; nothing about a single user."""
 
-    item: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Example:
-    """What the guard would do to one user: for some candidates, the changes they make."""
-
-    rated: int
-    inferred: str
-    rows: tuple[tuple[str, float, tuple[Change, ...]], ...]  # candidate, probability, changes
+    sizes: tuple[tuple[str, float], ...]  # "2 changes", and the share of users who get as many
+    added: float  # changes of each kind a user, on average
+    removed: float
+    rated_anew: float
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,7 @@ class Audit:
     revealing: tuple[RevealingItem, ...]
     plan: Plan
     guard: AttriGuard
-    example: Example
+    spread: Spread
     aware: Aware | None = None  # an attacker who knows the guard, at the largest budget
     goals: tuple[GoalOutcome, ...] = ()  # all of them, side by side, where that was asked for
     baselines: tuple[str, ...] = ()  # attacks that guess without looking at the data
@@ -137,7 +131,7 @@ def audit(
         revealing=tuple(revealing_items(train.X, train.y, data.m)),
         plan=plan,
         guard=guard,
-        example=_example(data, guard, plan),
+        spread=spread_of(plan),
         aware=_aware(guard, knowing, split, ladder[-1], start, retraining),
         goals=_goals(guard, knowing, split, ladder, start, comparing) if all_goals else (),
         baselines=tuple(attack.name for attack in attacks if is_baseline(attack)),
@@ -230,23 +224,24 @@ def item_name(data: PublicData, column: int) -> str:
     return str(data.items[column] if data.item_names is None else data.item_names[column])
 
 
-def _example(data: PublicData, guard: AttriGuard, plan: Plan) -> Example:
-    """What the guard does to a typical user: the user whose expected cost is the median."""
-    user = int(np.argsort(plan.expected_cost, kind="stable")[plan.X.shape[0] // 2])
-    row = plan.X[[user]]
-    had = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+def spread_of(plan: Plan) -> Spread:
+    """How many changes users get, and of which kind."""
+    n, m = plan.probabilities.shape
+    sizes = np.diff(plan.edits.indptr).reshape(n, m)
+    shares = np.bincount(np.minimum(sizes, MANY_CHANGES).ravel(), plan.probabilities.ravel(), MANY_CHANGES + 1) / n
+    pair = np.repeat(np.arange(n * m), sizes.ravel())
+    user, weight = pair // m, plan.probabilities.ravel()[pair] / n
+    had = np.asarray(plan.X[user, plan.edits.items]).ravel() > 0
+    gone = plan.edits.values == 0
+    return Spread(
+        sizes=tuple((_changes(k), float(share)) for k, share in enumerate(shares)),
+        added=float(weight[~had].sum()),
+        removed=float(weight[had & gone].sum()),
+        rated_anew=float(weight[had & ~gone].sum()),
+    )
 
-    def shown(entry: float) -> str:
-        if entry == 0:
-            return "–"
-        return "like" if data.scale.is_likes else f"{float(data.scale.from_unit(entry)):g}"
 
-    rows, names = [], plan.names(guard.values_)
-    for i in np.argsort(-plan.probabilities[user], kind="stable")[:6]:
-        items, values = plan.edits.of(user, int(i))
-        changes = tuple(
-            Change(item_name(data, int(j)), shown(had.get(int(j), 0.0)), shown(float(v)))
-            for j, v in zip(items, values, strict=True)
-        )
-        rows.append((names[i], float(plan.probabilities[user, i]), changes))
-    return Example(rated=len(had), inferred=guard.values_[plan.inferred[user]], rows=tuple(rows))
+def _changes(k: int) -> str:
+    if k == MANY_CHANGES:
+        return f"{k} changes or more"
+    return "no change" if k == 0 else f"{k} change{'s' * (k > 1)}"

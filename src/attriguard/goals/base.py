@@ -97,6 +97,7 @@ class Goal(ABC):
     needs: ClassVar[tuple[str, ...]]  # the models that it works with
     options: ClassVar[tuple[str, ...]]  # the guard's parameters that belong to this goal's own work
     learns_by_chance: ClassVar[bool] = True  # another seed learns something else
+    marks_seen_users: ClassVar[bool] = True  # its noise can give away the values of users that the guard learnt from
     how: ClassVar[str]  # what the guard does to a user's ratings, for a reader of a report
     regained: ClassVar[str]  # what an attacker who retrains gets back: completes "… trains on those, "
 

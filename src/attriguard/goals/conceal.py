@@ -66,6 +66,7 @@ class Conceal(Goal):
     summary = "What tells most is removed, so that even an attacker who knows the guard and retrains infers less."
     needs = (ENSEMBLE,)
     options = ("members",)
+    marks_seen_users = False
     how = "The guard makes one change after another, each the one after which the ratings tell least."
     regained = (
         "gets back a part of what he lost: what was removed he cannot get back, but what is left still tells him "

@@ -50,6 +50,9 @@ def learn(
     reading, own = split_options(options)
     users = as_data(data, reading)
     guard = make_guard(users, own, random_state)
-    guard.fit(users.X, users.y, items=users.items, values=users.values, checkpoint=checkpoint, progress=progress)
+    guard.fit(
+        users.X, users.y, items=users.items, values=users.values, users=users.users, checkpoint=checkpoint,
+        progress=progress,
+    )  # fmt: skip
     guard.metadata_["attribute"] = users.attribute
     return guard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -227,7 +227,7 @@ def protect_batches(
             "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
             "with AttriGuard(scale=...)"
         )
-    return _released(batches, protector, _chance(protector, random_state))
+    return _released(batches, replace(protector, whole=False), _chance(protector, random_state))
 
 
 def _released(

@@ -21,6 +21,9 @@ from attriguard.operations.wishes import Locked, first_few
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
+# The share of a table's ratings whose items the guard must know.
+FEWEST_KNOWN = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -42,6 +45,7 @@ class Protector:
     locked: Locked = field(default_factory=Locked)
     key: bytes | None = field(default=None, repr=False)
     reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
+    whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
 
     def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
@@ -50,16 +54,40 @@ class Protector:
             refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
         items = np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
+        if self.whole:
+            self._refuse_foreign(data, int(X.nnz))
         locked, missed = self.locked.pattern(data.users, items)
         plan = self.planner.plan(X, users=data.users, locked=locked, progress=progress)
         released = plan.release(key=self.key) if chance is None else plan.release(chance)
         release = make_release(data, released, items=items, random_state=chance, key=self.key)
         warnings = [
+            *self._seen_warning(data),
             *_unknown_warning(unknown),
             *_missed_warning(missed, len(self.locked.pairs)),
             *_column_warning(data, release),
         ]
         return Block(release, plan, tuple(warnings), int(unknown.size))
+
+    def _refuse_foreign(self, data: PublicData, known: int) -> None:
+        """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""
+        if known < FEWEST_KNOWN * data.X.nnz:
+            raise DataError(
+                f"{self.name} knows {known:,} of the table's {data.X.nnz:,} ratings: it was learnt from other items, "
+                "or their ids are written in another way; learn a guard from data with these items"
+            )
+
+    def _seen_warning(self, data: PublicData) -> list[str]:
+        """Noise that points away from what a guard has memorised marks the truth."""
+        if not (self.whole and self.planner.goal.marks_seen_users):
+            return []
+        seen = int(self.guard.has_learnt_from(data.users).sum())
+        if not seen:
+            return []
+        return [
+            f"{seen:,} of {data.n_users:,} users are among those the guard learnt from, and their noise can tell an "
+            "attacker who retrains more than no noise: protect such users with a guard learnt from others, or with the "
+            "goal conceal"
+        ]
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""

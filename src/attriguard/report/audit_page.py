@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attriguard.evaluation.audit import Audit, Change
+from attriguard.evaluation.audit import Audit
 from attriguard.evaluation.goals_compared import N
 from attriguard.goals import GOALS
 from attriguard.goals import get as get_goal
@@ -50,7 +50,7 @@ def audit_page(audit: Audit, *, title: str, source: str) -> Page:
             _budgets(audit),
             *_knowing(audit),
             *_goals(audit),
-            _example(audit),
+            _spread(audit),
             _limits(audit),
             _method(audit),
         ],
@@ -256,29 +256,17 @@ def _notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _example(audit: Audit) -> Section:
-    example = audit.example
-    rows = [
-        [value, percent(probability), "; ".join(_in_words(change) for change in changes) or "no change"]
-        for value, probability, changes in example.rows
-    ]
-    head = "how many" if audit.plan.target is None else "then points to"
+def _spread(audit: Audit) -> Section:
+    spread = audit.spread
+    rows = [[size, percent(share)] for size, share in spread.sizes if share > 0]
     return Section(
-        title="What it does to one user",
+        title="What it does to users",
         text=[
-            f"A user with {example.rated} ratings, whose data points to {example.inferred}. With a budget of "
-            f"{audit.budgets[-1]:g} the guard draws one of these (the six most likely are shown):"
+            f"With a budget of {audit.budgets[-1]:g}, a user gets {spread.added:.2f} new ratings on average, loses "
+            f"{spread.removed:.2f}, and has {spread.rated_anew:.2f} rated anew. Users differ:"
         ],
-        parts=[Table([head, "probability", "changes"], rows, numeric=(1,))],
+        parts=[Table(["changes made to a user", "users"], rows, numeric=(1,))],
     )
-
-
-def _in_words(change: Change) -> str:
-    if change.before == "–":
-        return f"add {change.item} ({change.after})"
-    if change.after == "–":
-        return f"remove {change.item} (was {change.before})"
-    return f"{change.item}: {change.before} → {change.after}"
 
 
 def _regained(audit: Audit) -> str:

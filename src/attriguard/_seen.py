@@ -1,0 +1,42 @@
+"""Whom a guard has learnt from, as salted hashes of ids: it notices such users when it meets them again.
+
+Whoever has the guard and a list of ids can test whether an id is among them; the ids themselves cannot be read off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SALT_BYTES, HASH_BYTES = 16, 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeenUsers:
+    """Hashes of user ids under a salt of their own."""
+
+    salt: bytes
+    marks: NDArray[np.uint64]  # sorted
+
+    @classmethod
+    def of(cls, users: NDArray[Any]) -> SeenUsers:
+        """Remember these users; the salt is new every time."""
+        salt = secrets.token_bytes(SALT_BYTES)
+        return cls(salt, np.unique(_hashes(salt, users)))
+
+    def among(self, users: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these users are remembered; 7 and "7" are the same id."""
+        return np.isin(_hashes(self.salt, users), self.marks)
+
+    def __repr__(self) -> str:
+        return f"SeenUsers({self.marks.size:,} users)"
+
+
+def _hashes(salt: bytes, users: NDArray[Any]) -> NDArray[np.uint64]:
+    digests = (hashlib.blake2b(str(u).encode(), digest_size=HASH_BYTES, key=salt).digest() for u in users.tolist())
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
