@@ -30,8 +30,9 @@ class Options:
 def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown) -> None:
     """Learn a guard from users who disclose the attribute.
 
-    The guard file holds the classifier and the options, no user's data. Policy, budget and target can still be changed
-    when protecting. The training of a network that was interrupted goes on when the same command is given again.
+    The guard file holds the classifier, the options, and salted hashes of the ids of the users it learnt from. Policy,
+    budget and target can still be changed when protecting. The training of a network that was interrupted goes on when
+    the same command is given again.
     """
     import attriguard as ag
     from attriguard.cli._shell import bar, console, emit_json
