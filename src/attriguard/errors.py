@@ -4,8 +4,6 @@ An error says what was expected, what came, and what to do about it, in one line
 No error ever quotes a user's private value.
 """
 
-from __future__ import annotations
-
 
 class AttriGuardError(Exception):
     """Root of all errors raised on purpose; the command line turns it into one line and exit code 2."""

@@ -175,7 +175,7 @@ def test_likes_and_joint_attributes(cli, tmp_path):
         (["--budget", "lots"], "valid number"),
         (["--key", "short"], "at least 8 bytes"),
         (["--key", "@/nowhere/key"], "no file"),
-        (["--key", "long enough", "--seed", "1"], "either a key or a random_state"),
+        (["--key", "long enough", "--seed", "1"], "give either --key or --seed"),
         (["--confidence", "high"], "confidence must be"),
         (["--item", "nothing"], "no column named 'nothing'"),
         (["--plan", "plan.txt"], "ends in .parquet"),

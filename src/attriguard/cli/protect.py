@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from attriguard.cli import _options as o
+from attriguard.errors import ParameterError
 
 EXAMPLE = "Example: attriguard protect ratings.csv --guard city.guard --output released.csv --key @secret.key"
 
@@ -70,6 +71,8 @@ def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Sho
     import attriguard as ag
     from attriguard.cli._shell import bar, show, warn
 
+    if own.key and own.seed is not None:
+        raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [path for path in (own.ratings, own.guard, own.locked, own.additions) if path is not None]
     ag.check_outputs(table=own.output, plan=own.plan, read=reads)
     with bar() as progress:

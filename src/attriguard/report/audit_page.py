@@ -32,7 +32,10 @@ def summary(audit: Audit) -> str:
         f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}."
     )
     if worst.accuracy[0] - worst.margin()[0] <= guess:
-        return f"{now} That is no more than chance: no attacker here finds anything, and there is nothing to protect."
+        return (
+            f"{now} That is no more than chance: nothing was found. An attacker who infers less than "
+            f"{100 * worst.margin()[0]:.0f} in 100 more than guessing would not show among {audit.n_test:,} users."
+        )
     return (
         f"{now} With {worst.expected_cost[-1]:.1f} changed ratings a user on average, the same attacker infers "
         f"{100 * worst.accuracy[-1]:.0f} in 100."
