@@ -316,6 +316,9 @@ def test_a_guard_remembers_whom_it_learnt_from_without_their_ids(data, tmp_path)
     again = ag.AttriGuard().fit(train.X, train.y, users=names)
     assert again.seen_.salt != guard.seen_.salt
     assert not set(again.seen_.marks) & set(guard.seen_.marks)
+    one, two = (ag.AttriGuard(random_state=7).fit(train.X, train.y, users=names).seen_ for _ in range(2))
+    assert one.salt == two.salt
+    assert one.salt != ag.AttriGuard(random_state=7).fit(train.X[:-1], train.y[:-1], users=names[:-1]).seen_.salt
     assert not ag.AttriGuard().fit(train.X, train.y).has_learnt_from(names).any()
     with pytest.raises(DataError, match="one id a row"):
         ag.AttriGuard().fit(train.X, train.y, users=names[:3])

@@ -24,9 +24,12 @@ class SeenUsers:
     marks: NDArray[np.uint64]  # sorted
 
     @classmethod
-    def of(cls, users: NDArray[Any]) -> SeenUsers:
-        """Remember these users; the salt is new every time."""
+    def of(cls, users: NDArray[Any], seed: int | None = None) -> SeenUsers:
+        """Remember these users. The salt is new every time; with a seed, it follows from the seed and all the ids."""
         salt = secrets.token_bytes(SALT_BYTES)
+        if seed is not None:
+            everybody = _hashes(str(seed).encode(), users).tobytes()
+            salt = hashlib.blake2b(everybody, digest_size=SALT_BYTES).digest()
         return cls(salt, np.unique(_hashes(salt, users)))
 
     def among(self, users: NDArray[Any]) -> NDArray[np.bool_]:

@@ -151,7 +151,11 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         names = _names_of(classes, values)
         learnt = goal.learn(settings, training, Progress.of(progress))
         fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_ = learnt, classes, names, ids
-        fitted.seen_ = None if users is None else SeenUsers.of(check_ids(users, X.shape[0])[disclosed])
+        if users is None:
+            fitted.seen_ = None
+        else:
+            seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else None
+            fitted.seen_ = SeenUsers.of(check_ids(users, X.shape[0])[disclosed], seed)
         fitted.metadata_ = {}
         self.__dict__ = fitted.__dict__
         return self
