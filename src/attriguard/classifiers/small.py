@@ -93,6 +93,7 @@ class _Adam:
         self.steps = 0
 
     def step(self, gradients: list[NDArray[Any]]) -> None:
+        """One step of all weights, in place."""
         self.steps += 1
         for part in zip(gradients, self.weights, self.first, self.second, strict=True):
             self._move(*(np.ascontiguousarray(array, dtype=np.float32).reshape(-1) for array in part))

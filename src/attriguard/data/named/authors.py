@@ -34,6 +34,7 @@ class _Part:
     label: NDArray[np.int64]
 
     def line(self, pair: int) -> int:
+        """The line of the file, from 1, that holds a pair of item and rating."""
         return int(np.searchsorted(np.cumsum(self.counts), pair, side="right")) + 1
 
 

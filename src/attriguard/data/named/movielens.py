@@ -46,6 +46,7 @@ class _Layout:
 
     @property
     def files(self) -> tuple[str, str, str]:
+        """The names of the three files."""
         return self.ratings, self.users, self.items
 
 

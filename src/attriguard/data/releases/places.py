@@ -72,6 +72,7 @@ class _OwnRows:
 
     @classmethod
     def of(cls, source: SourceTable, gets_new: Flags) -> _OwnRows:
+        """The rows of the users who get new ones, user by user."""
         mine = np.flatnonzero(gets_new[source.user_of_row])
         users = source.user_of_row[mine]
         if (users[1:] < users[:-1]).any():

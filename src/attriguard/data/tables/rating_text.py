@@ -50,6 +50,7 @@ class _SeenTexts:
 
     @classmethod
     def of(cls, distinct: pa.Array, scale: RatingScale, values: list[float]) -> _SeenTexts:
+        """What the distinct texts of a column say about how its ratings are written."""
         texts = distinct.to_pylist()
         numbers = pc.utf8_trim_whitespace(distinct).cast(pa.float64()).to_numpy(zero_copy_only=False)
         level = np.rint(scale.to_unit(numbers).astype(np.float64) * scale.levels).astype(np.int64)
