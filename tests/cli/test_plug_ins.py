@@ -30,3 +30,18 @@ def test_an_attack_beside_the_data(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert list(json.loads(done.stdout)["attacks"]) == ["FIRST-A", "BA-A"]
+
+
+def test_a_file_beside_the_data_does_not_pass_for_a_package(tmp_path):
+    """Without a plug-in that was asked for, nothing is loaded from the folder one works in."""
+    for name in ("torch", "pandas", "polars", "implicit", "surprise", "mine"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code was run')")
+    script = (
+        "import sys; sys.path = [p for p in sys.path if p]; sys.argv[1:] = ['datasets', 'list']\n"
+        "from attriguard.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert stop.code == 0, stop.code\n"
+        "import os; assert os.getcwd() not in sys.path\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -54,7 +53,6 @@ for name, module in {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
-    sys.path.append(os.getcwd())  # an attack or a defense of one's own may stand beside the data: MODULE:CLASS
     sys.exit(run(app, list(sys.argv[1:] if arguments is None else arguments)))
 
 

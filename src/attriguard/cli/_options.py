@@ -182,6 +182,20 @@ def words(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def plug_ins(text: str) -> list[str]:
+    """Names of attacks or defenses; a MODULE:CLASS among them may stand in the folder one works in.
+
+    Only then may code be loaded from that folder: a file that came with somebody's data must not pass for a package.
+    """
+    import os
+    import sys
+
+    found = words(text)
+    if any(":" in name for name in found) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    return found
+
+
 def scale_of(text: str | None) -> ag.RatingScale | None:
     """LOWEST:HIGHEST or LOWEST:HIGHEST:STEP."""
     import attriguard as ag

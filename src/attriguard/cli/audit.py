@@ -48,7 +48,7 @@ def audit(
     with bar() as progress:
         result = ag.audit(
             o.load(source, columns, reading),
-            attacks=o.words(own.attacks),
+            attacks=o.plug_ins(own.attacks),
             budgets=budgets,
             retrained=own.retrained.strip() or None,
             all_goals=own.all_goals,

@@ -61,7 +61,7 @@ class Knowing:
         """The same for the operation."""
         import attriguard as ag
 
-        return ag.Knowing(o.words(self.retrained), o.words(self.inversion), self.detector, draws)
+        return ag.Knowing(o.plug_ins(self.retrained), o.plug_ins(self.inversion), self.detector, draws)
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def check(own: Options, knowing: Knowing, goals: Goals, rivals: Rivals) -> None:
 
 def listed(text: str) -> list[str] | str:
     """Names with commas between, or "all"."""
-    return ALL if text.strip() == ALL else o.words(text)
+    return ALL if text.strip() == ALL else o.plug_ins(text)
 
 
 def seeds_of(goals: Goals, seed: int) -> int | list[int]:
