@@ -207,3 +207,20 @@ def test_bad_input(two_tastes):
         utility.PureSVD().fit(csr_array((3, 4), dtype=np.float32))
     with pytest.raises(DataError, match="two users"):
         utility.PureSVD().fit(two_tastes[:1])
+
+
+def test_scores_compare_options_by_what_is_found(small_twin):
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    from attriguard.utility import PureSVD
+
+    X = small_twin.X
+    scores = cross_val_score(PureSVD(rank=8, random_state=0), X, cv=3)
+    chance = 5 / X.shape[1]  # held-out items among all, drawn blindly
+    assert (scores > 2 * chance).all()
+    search = GridSearchCV(PureSVD(random_state=0), {"rank": [4, 200]}, cv=3).fit(X)
+    assert search.best_params_ == {"rank": 4}  # 200 singular vectors repeat the ratings that are there
+    fitted = PureSVD(rank=4, random_state=0).fit(X)
+    factors = fitted.factors_
+    assert fitted.score(X) == fitted.score(X)
+    assert fitted.factors_ is factors

@@ -9,11 +9,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from attriguard._checks import check_count, check_matrix, check_rng
 from attriguard.errors import DataError, MissingExtraError
 from attriguard.utility.ranking import Factors
+
+# Items recommended, at which `score` measures the precision.
+SCORED_ITEMS = 10
 
 
 class Recommender(BaseEstimator, ABC):
@@ -60,6 +63,19 @@ class Recommender(BaseEstimator, ABC):
         rank = check_count(self.rank, name="rank")
         self.factors_ = self._fit(X, rank, check_rng(self.random_state))
         return self
+
+    def score(self, X: csr_array, y: object = None) -> float:
+        """The precision for users X: of their held-out ratings, how many are among the first items recommended.
+
+        A recommender knows no user whom it did not learn from, so a copy with the same options learns from X without
+        the held-out ratings. With this, scikit-learn's model selection compares options on any users.
+        """
+        from attriguard.utility.holdout import hold_out
+        from attriguard.utility.recommendation import precision
+
+        held = hold_out(X, random_state=self.random_state)
+        found = precision(clone(self), held.X, held, ns=[min(SCORED_ITEMS, held.X.shape[1])])
+        return float(found.mean()[0])
 
     @abstractmethod
     def _fit(self, X: csr_array, rank: int, chance: np.random.Generator) -> Factors:
