@@ -1,0 +1,99 @@
+"""The check of a release: it is attacked before it is written, by attackers who retrain and by such who do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.attacks.base import Attack
+from attriguard.evaluation.inference import Estimate, Inference, OfValue, inference, out_of_group, strongest
+from attriguard.progress import Progress, ProgressLike
+
+MEASURES = ("auc", "accuracy", "balanced")
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What attackers infer from the original rows, and what from the released ones; about the same users.
+
+    ``before`` holds attackers who learn from original rows and attack original rows. ``after`` holds all who attack
+    released rows: those who learnt from released rows (they know the guard and retrain), and those who learnt from
+    original rows (they do not know that there is a guard).
+    """
+
+    n_users: int
+    guessing: float  # the share of users with the most frequent value
+    before: tuple[Inference, ...]
+    after: tuple[Inference, ...]
+
+    @property
+    def m(self) -> int:
+        """The number of values."""
+        return len(self.before[0].by_value)
+
+    def strongest_before(self, figure: str = "auc") -> Inference:
+        """Who infers most from the original rows."""
+        return strongest(self.before, figure)
+
+    def strongest_after(self, figure: str = "auc") -> Inference:
+        """Who infers most from the released rows."""
+        return strongest(self.after, figure)
+
+    def change(self, figure: str = "auc") -> Estimate:
+        """How much more the strongest attacker infers from the release than from the original; hoped to be negative."""
+        after, before = self.strongest_after(figure), self.strongest_before(figure)
+        return getattr(after, figure).minus(getattr(before, figure))  # type: ignore[no-any-return]
+
+    @property
+    def worse(self) -> bool:
+        """Does the release tell more than the original, beyond the interval? Judged by the AUC."""
+        change = self.change()
+        return change.value > change.margin
+
+
+class Checker:
+    """Attacks releases of one table; what is inferred from the original is found once.
+
+    Parameters
+    ----------
+    X, y
+        The original rows of users whose value is known, and their codes 0 … m - 1.
+    group
+        The group of each user: see `divide`.
+    attacks
+        Untrained; every one of them attacks.
+    """
+
+    def __init__(self, X: csr_array, y: NDArray[np.int64], group: NDArray[np.int64], attacks: Sequence[Attack]) -> None:
+        self.X, self.y, self.group, self.attacks = X, y, group, tuple(attacks)
+
+    def check(self, released: csr_array, progress: ProgressLike = None) -> Check:
+        """Attack one release: the same users, and columns, as the original."""
+        before, unaware, retrained = [], [], []
+        m = int(self.y.max()) + 1
+        for attack, part in Progress.of(progress).each(self.attacks, lambda attack: attack.name):
+            first, second = part.parts(1, 1)
+            old, unknowing = out_of_group(attack, self.X, [self.X, released], self.y, self.group, first)
+            (new,) = out_of_group(attack, released, [released], self.y, self.group, second)
+            before.append(self._found(attack, "original", old))
+            unaware.append(_turned(self._found(attack, "original", unknowing), m))
+            retrained.append(self._found(attack, "released", new))
+        guessing = float(np.bincount(self.y).max() / self.y.size)
+        return Check(self.y.size, guessing, tuple(before), (*retrained, *unaware))
+
+    def _found(self, attack: Attack, learnt_from: str, sure: NDArray[np.float64]) -> Inference:
+        return inference(attack.name, learnt_from, sure, self.y, self.group)
+
+
+def _turned(found: Inference, m: int) -> Inference:
+    """With two values, who is wrong more often than chance has only to turn his answers round."""
+    if m > 2 or found.auc.value + found.auc.margin >= 0.5:
+        return found
+    return replace(
+        found, accuracy=found.accuracy.turned(), balanced=found.balanced.turned(), auc=found.auc.turned(),
+        by_value=tuple(OfValue(each.users, 1.0 - each.recall, 1.0 - each.auc) for each in found.by_value),
+    )  # fmt: skip
