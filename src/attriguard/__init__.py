@@ -31,7 +31,8 @@ _EXPORTS = {
     "Knowing": "operations.evaluate",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
-    "Released": "operations.protect",
+    "Released": "operations.released",
+    "Wishes": "operations.wishes",
     "ReproductionResult": "operations.reproduce",
     "Result": "operations.results",
     "Table": "report.page",
@@ -102,14 +103,15 @@ if TYPE_CHECKING:
     from attriguard.operations.evaluate import evaluate as evaluate
     from attriguard.operations.learn import learn as learn
     from attriguard.operations.outputs import check_outputs as check_outputs
-    from attriguard.operations.protect import Released as Released
     from attriguard.operations.protect import protect as protect
     from attriguard.operations.protect import protect_batches as protect_batches
+    from attriguard.operations.released import Released as Released
     from attriguard.operations.reproduce import ExperimentList as ExperimentList
     from attriguard.operations.reproduce import ReproductionResult as ReproductionResult
     from attriguard.operations.reproduce import list_experiments as list_experiments
     from attriguard.operations.reproduce import reproduce as reproduce
     from attriguard.operations.results import Result as Result
+    from attriguard.operations.wishes import Wishes as Wishes
     from attriguard.plan import Plan as Plan
     from attriguard.progress import Progress as Progress
     from attriguard.report.page import Table as Table

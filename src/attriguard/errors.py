@@ -31,3 +31,7 @@ class DownloadError(AttriGuardError, OSError):
 
 class MissingExtraError(AttriGuardError, ImportError):
     """An optional dependency is not installed."""
+
+
+class ReleaseRefusedError(AttriGuardError):
+    """A release that its check refuses; the command line exits with code 3."""

@@ -220,16 +220,19 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         *,
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
+        most: int | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases, nothing drawn yet. It is not told any user's attribute.
 
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
-        that must not change, user by user. ``users``: ids for keyed draws (row numbers if not given).
+        that must not change, user by user. ``most``: no user gets more changes than that. ``users``: ids for keyed
+        draws (row numbers if not given).
         """
         planner = self.planner()
-        return planner.plan(check_features(self, X), budget=budget, locked=locked, users=users, progress=progress)
+        rows = check_features(self, X)
+        return planner.plan(rows, budget=budget, locked=locked, most=most, users=users, progress=progress)
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""

@@ -211,6 +211,24 @@ def scale_of(text: str | None) -> ag.RatingScale | None:
     return ag.RatingScale(*parts)
 
 
+def ratings_of(source: Source) -> Path:
+    """The table of ratings, which a command with a guard cannot do without."""
+    if source.ratings is None:
+        raise ParameterError("name a table of RATINGS")
+    return source.ratings
+
+
+def with_guard(source: Source, columns: Columns, reading: Reading) -> dict[str, Any]:
+    """How the tables of a command with a guard are read; the scale is the guard's."""
+    if reading.scale is not None or reading.like or source.dataset is not None:
+        raise ParameterError("--scale, --like and --dataset are of no use with --guard, which knows its scale")
+    several = source.attribute or []
+    named = {"attributes": source.attributes, "attribute": several[0] if len(several) == 1 else source.attribute}
+    if reading.unmatched != TABLE_DEFAULT:
+        named["unmatched"] = reading.unmatched
+    return columns.given() | {name: value for name, value in named.items() if value is not None}
+
+
 def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
     """The data a command works on: files, or a named data set."""
     import attriguard as ag

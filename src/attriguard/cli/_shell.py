@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attriguard.errors import AttriGuardError
+from attriguard.errors import AttriGuardError, ReleaseRefusedError
 
 if TYPE_CHECKING:
     import typer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import attriguard as ag
     from attriguard.cli._options import Shown
 
-EXIT_BAD_INPUT = 2
+EXIT_BAD_INPUT, EXIT_REFUSED = 2, 3
 EXIT_INTERRUPTED = 130
 # Where the output goes to a file or a pipe, no line is cut.
 WIDE = 250
@@ -113,6 +113,8 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
     try:
         code = app(args=list(arguments), prog_name="attriguard", standalone_mode=False)
+    except ReleaseRefusedError as error:
+        return fail(str(error), EXIT_REFUSED)
     except AttriGuardError as error:
         return fail(str(error))
     except TyperException as error:
@@ -131,9 +133,9 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     return int(code or 0)
 
 
-def fail(message: str) -> int:
-    """One line on standard error, and the exit code of bad input."""
+def fail(message: str, code: int = EXIT_BAD_INPUT) -> int:
+    """One line on standard error, and the exit code."""
     line = " ".join(message.split())
     if line:
         note(f"attriguard: error: {line}")
-    return EXIT_BAD_INPUT
+    return code

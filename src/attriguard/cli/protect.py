@@ -1,4 +1,4 @@
-"""``attriguard protect``: ratings and a guard in, released ratings out."""
+"""``attriguard protect``: ratings in, released ratings out, attacked before they are written."""
 
 from __future__ import annotations
 
@@ -9,51 +9,112 @@ from typing import Annotated, Any
 import typer
 
 from attriguard.cli import _options as o
-from attriguard.errors import ParameterError
+from attriguard.errors import ParameterError, ReleaseRefusedError
 
-EXAMPLE = "Example: attriguard protect ratings.csv --guard city.guard --output released.csv --key @secret.key"
+EXAMPLE = "Example: attriguard protect ratings.csv --attributes users.csv --attribute city --output released.csv"
+CHECK, WISHES = "Check", "Wishes"
 
 
 @dataclass(frozen=True)
 class Options:
     """The options of ``protect`` alone."""
 
-    ratings: Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")]
-    guard: Annotated[Path, typer.Option(help="The guard file that 'attriguard fit' wrote.")]
     output: Annotated[Path, typer.Option(help="The released table to write: .csv, .csv.gz, .tsv or .parquet.")]
-    key: Annotated[
-        str | None,
-        typer.Option(
-            envvar="ATTRIGUARD_KEY",
-            show_envvar=True,
-            help="A secret that fixes every user's draw, so that repeated releases do not average the noise away; "
-            "@FILE reads it from a file.",
-        ),
+    guard: Annotated[
+        Path | None,
+        typer.Option(help="For users whose value nobody knows: the guard file that 'attriguard fit' wrote."),
     ] = None
     seed: o.Seed = None
     plan: Annotated[
         Path | None, typer.Option(help="Also write every edit and its probability (.parquet); keep it to yourself.")
     ] = None
+    report: Annotated[Path | None, typer.Option(help="Also write a page about the release: .html or .json.")] = None
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the publisher wants of the release."""
+
+    key: Annotated[
+        str | None,
+        typer.Option(
+            envvar="ATTRIGUARD_KEY",
+            show_envvar=True,
+            rich_help_panel=WISHES,
+            help="A secret that fixes every user's draw, so that repeated releases do not average the noise away; "
+            "@FILE reads it from a file.",
+        ),
+    ] = None
     locked: Annotated[
         Path | None,
-        typer.Option(help="What must not change: a table with an item column, or with a user and an item column."),
+        typer.Option(
+            help="What must not change: a table with an item column, or with a user and an item column.",
+            rich_help_panel=WISHES,
+        ),
     ] = None
     additions: Annotated[
-        Path | None, typer.Option(help="What may be added: a table with an item column and, if you like, a rating.")
+        Path | None,
+        typer.Option(
+            help="What may be added: a table with an item column and, if you like, a rating.", rich_help_panel=WISHES
+        ),
     ] = None
+    most: Annotated[
+        int | None,
+        typer.Option(min=1, help="No user gets more changes than that, whatever is drawn.", rich_help_panel=WISHES),
+    ] = None
+    cross_fit: Annotated[
+        bool,
+        typer.Option(
+            "--cross-fit", help="Guards that conceal, too, learn from other users only.", rich_help_panel=WISHES
+        ),
+    ] = False
+
+    def given(self) -> dict[str, Any]:
+        """Those that were named."""
+        key = Path(self.key[1:]) if self.key and self.key.startswith("@") else self.key
+        return {name: value for name, value in {**vars(self), "key": key}.items() if value}
+
+
+@dataclass(frozen=True)
+class Check:
+    """How the release is attacked before it is written, and what it must hold."""
+
+    aim: Annotated[
+        float | None,
+        typer.Option(
+            help="Instead of a budget: the accuracy that the strongest attacker may have.", rich_help_panel=CHECK
+        ),
+    ] = None
+    aim_auc: Annotated[float | None, typer.Option(help="The same for his AUC.", rich_help_panel=CHECK)] = None
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not attack the release.", rich_help_panel=CHECK)] = (
+        False
+    )
+    even_if_worse: Annotated[
+        bool,
+        typer.Option(
+            "--even-if-worse", help="Write it even if it tells more than the original.", rich_help_panel=CHECK
+        ),
+    ] = False
+
+    def options(self) -> dict[str, Any]:
+        """As the operation takes them."""
+        asked = {"aim": self.aim, "aim_auc": self.aim_auc}
+        return {**asked, "check": not self.no_check, "even_if_worse": self.even_if_worse}
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """Parameters of the guard that may still be set."""
+    """Parameters of the guard."""
 
     goal: Annotated[
-        str | None, typer.Option(help="mislead, conceal or both, for a guard learnt for both; else the guard's.")
+        str | None, typer.Option(help="mislead, conceal or both; else the guard's, and conceal without a guard.")
     ] = None
-    policy: Annotated[str | None, typer.Option(help="modify_exist, add_new or modify_add; else the guard's.")] = None
-    budget: Annotated[float | None, typer.Option(help="Changed ratings a user, on average; else the guard's.")] = None
-    target: Annotated[str | None, typer.Option(help="train or uniform; else the guard's.")] = None
-    confidence: Annotated[str | None, typer.Option(help="A number, or auto; else the guard's.")] = None
+    policy: Annotated[str | None, typer.Option(help="modify_exist, add_new or modify_add (usual).")] = None
+    budget: Annotated[
+        float | None, typer.Option(help="Changed ratings a user, on average; else the guard's, or 4.")
+    ] = None
+    target: Annotated[str | None, typer.Option(help="train or uniform; else the guard's, or train.")] = None
+    confidence: Annotated[str | None, typer.Option(help="A number, or auto; else the guard's, or the goal's.")] = None
 
     def options(self) -> dict[str, Any]:
         """Those that were named."""
@@ -61,33 +122,39 @@ class Overrides:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Shown) -> None:
-    """Release a protected version of a table of ratings, in the same format.
+def protect(
+    source: o.Source, own: Options, overrides: Overrides, wishes: Wishes, check: Check, columns: o.Columns,
+    reading: o.Reading, shown: o.Shown,
+) -> None:  # fmt: skip
+    """Release a protected version of a table of ratings, in the same format, and attack it before it is written.
 
-    No user's attribute is needed, asked for, or written. An attacker who knows that you use a guard that misleads, and
-    retrains on data protected by it, gets back most of what he lost; a guard that conceals holds better: see
-    docs/limits.md.
+    With --attributes: a table of your own. Guards are learnt from its users, and attackers who know the guard and
+    retrain attack the release; if one infers more than from the original, it is not written (exit code 3). With
+    --guard: users whose value nobody knows. What a guard does not protect against stands in docs/limits.md.
     """
     import attriguard as ag
     from attriguard.cli._shell import bar, show, warn
 
-    if own.key and own.seed is not None:
+    if wishes.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
-    reads = [path for path in (own.ratings, own.guard, own.locked, own.additions) if path is not None]
-    ag.check_outputs(table=own.output, plan=own.plan, read=reads)
+    reads = [path for path in (*source.files, own.guard, wishes.locked, wishes.additions) if path is not None]
+    ag.check_outputs(table=own.output, plan=own.plan, result=own.report, read=reads)
     with bar() as progress:
         released = ag.protect(
-            own.ratings,
+            o.load(source, columns, reading) if own.guard is None else o.ratings_of(source),
             own.guard,
-            key=Path(own.key[1:]) if own.key and own.key.startswith("@") else own.key,
-            locked=own.locked,
-            additions=own.additions,
             random_state=own.seed,
             progress=progress,
-            **columns.given(),
+            **check.options(),
+            **wishes.given(),
             **overrides.options(),
+            **({} if own.guard is None else o.with_guard(source, columns, reading)),
         )
     warn(released.warnings)
-    if own.plan is not None:
+    if own.plan is not None and not released.refused:
         released.save_plan(own.plan)
-    show(released, shown, saved=own.output, tables=False)
+    if own.report is not None:
+        released.save(own.report)
+    show(released, shown, saved=None if released.refused else own.output, tables=released.check is not None)
+    if released.refused:
+        raise ReleaseRefusedError(released.refused)

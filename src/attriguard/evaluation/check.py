@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,21 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.attacks.base import Attack
-from attriguard.evaluation.inference import Estimate, Inference, OfValue, inference, out_of_group, strongest
+from attriguard.evaluation.inference import (
+    Estimate,
+    Inference,
+    Learnt,
+    OfValue,
+    attack_by_group,
+    inference,
+    learn_by_group,
+    strongest,
+)
 from attriguard.progress import Progress, ProgressLike
 
 MEASURES = ("auc", "accuracy", "balanced")
+# Asked of what attackers have inferred from a release so far: must the others still be asked?
+Enough = Callable[[Sequence[Inference]], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +57,7 @@ class Check:
     def change(self, figure: str = "auc") -> Estimate:
         """How much more the strongest attacker infers from the release than from the original; hoped to be negative."""
         after, before = self.strongest_after(figure), self.strongest_before(figure)
-        return getattr(after, figure).minus(getattr(before, figure))  # type: ignore[no-any-return]
+        return getattr(after, figure).minus(getattr(before, figure))
 
     @property
     def worse(self) -> bool:
@@ -70,30 +81,47 @@ class Checker:
 
     def __init__(self, X: csr_array, y: NDArray[np.int64], group: NDArray[np.int64], attacks: Sequence[Attack]) -> None:
         self.X, self.y, self.group, self.attacks = X, y, group, tuple(attacks)
+        self._learnt: dict[Attack, tuple[Learnt, Inference]] = {}
 
-    def check(self, released: csr_array, progress: ProgressLike = None) -> Check:
-        """Attack one release: the same users, and columns, as the original."""
-        before, unaware, retrained = [], [], []
-        m = int(self.y.max()) + 1
+    def check(self, released: csr_array, progress: ProgressLike = None, enough: Enough | None = None) -> Check:
+        """Attack one release: the same users, and columns, as the original.
+
+        ``enough`` is asked after each attacker whether the others are still needed; what is left out is not in the
+        result.
+        """
+        before, after = [], []
         for attack, part in Progress.of(progress).each(self.attacks, lambda attack: attack.name):
-            first, second = part.parts(1, 1)
-            old, unknowing = out_of_group(attack, self.X, [self.X, released], self.y, self.group, first)
-            (new,) = out_of_group(attack, released, [released], self.y, self.group, second)
-            before.append(self._found(attack, "original", old))
-            unaware.append(_turned(self._found(attack, "original", unknowing), m))
-            retrained.append(self._found(attack, "released", new))
+            first, second = part.parts(float(attack not in self._learnt), 1)
+            unaware, original = self._original(attack, first)
+            before.append(original)
+            retrained = learn_by_group(attack, released, self.y, self.group, second)
+            after.append(self._found(attack, "released", retrained, released))
+            after.append(_turned(self._found(attack, "original", unaware, released)))
+            if enough is not None and enough(after):
+                break
         guessing = float(np.bincount(self.y).max() / self.y.size)
-        return Check(self.y.size, guessing, tuple(before), (*retrained, *unaware))
+        return Check(self.y.size, guessing, tuple(before), tuple(after))
 
-    def _found(self, attack: Attack, learnt_from: str, sure: NDArray[np.float64]) -> Inference:
+    def _original(self, attack: Attack, progress: Progress) -> tuple[Learnt, Inference]:
+        """Who learnt from original rows, and what he infers from them; learnt once for all releases."""
+        if attack not in self._learnt:
+            learnt = learn_by_group(attack, self.X, self.y, self.group, progress)
+            self._learnt[attack] = learnt, self._found(attack, "original", learnt, self.X)
+        return self._learnt[attack]
+
+    def _found(self, attack: Attack, learnt_from: str, learnt: Learnt, rows: csr_array) -> Inference:
+        sure = attack_by_group(learnt, rows, self.group, int(self.y.max()) + 1)
         return inference(attack.name, learnt_from, sure, self.y, self.group)
 
 
-def _turned(found: Inference, m: int) -> Inference:
+def _turned(found: Inference) -> Inference:
     """With two values, who is wrong more often than chance has only to turn his answers round."""
-    if m > 2 or found.auc.value + found.auc.margin >= 0.5:
+    if len(found.by_value) > 2 or found.auc.value + found.auc.margin >= 0.5:
         return found
     return replace(
-        found, accuracy=found.accuracy.turned(), balanced=found.balanced.turned(), auc=found.auc.turned(),
+        found,
+        accuracy=found.accuracy.turned(),
+        balanced=found.balanced.turned(),
+        auc=found.auc.turned(),
         by_value=tuple(OfValue(each.users, 1.0 - each.recall, 1.0 - each.auc) for each in found.by_value),
-    )  # fmt: skip
+    )

@@ -24,6 +24,7 @@ FEWEST_PER_VALUE = 2
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Learnt = dict[int, Attack]  # group → the attack that learnt from all other groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,25 @@ def check_values(y: Ints, values: Sequence[str], attribute: str) -> None:
         )
 
 
+def learn_by_group(attack: Attack, X: csr_array, y: Ints, group: Ints, progress: Progress) -> Learnt:
+    """For each group the attack, trained on the users of all others."""
+    groups = np.unique(group)
+    parts = progress.parts(*[1.0] * groups.size)
+    return {
+        int(k): attack.untrained().fit(X[group != k], y[group != k], progress=part)
+        for k, part in zip(groups, parts, strict=True)
+    }
+
+
+def attack_by_group(learnt: Learnt, X: csr_array, group: Ints, m: int) -> Floats:
+    """(n, m): how sure the attackers are of each value, for every user."""
+    sure = np.zeros((group.size, m))
+    for k, attack in learnt.items():
+        mine = np.flatnonzero(group == k)
+        sure[np.ix_(mine, attack.classes_)] = attack.predict_proba(X[mine])
+    return sure
+
+
 def out_of_group(
     attack: Attack, learn: csr_array, attacked: Sequence[csr_array], y: Ints, group: Ints, progress: Progress
 ) -> list[Floats]:
@@ -112,15 +132,8 @@ def out_of_group(
 
     All matrices have the same users and columns as ``learn``.
     """
-    m = int(y.max()) + 1
-    sure = [np.zeros((y.size, m)) for _ in attacked]
-    groups = np.unique(group)
-    for k, part in zip(groups, progress.parts(*[1.0] * groups.size), strict=True):
-        mine = group == k
-        ready = attack.untrained().fit(learn[~mine], y[~mine], progress=part)
-        for rows, found in zip(attacked, sure, strict=True):
-            found[np.ix_(mine, ready.classes_)] = ready.predict_proba(rows[mine])
-    return sure
+    learnt = learn_by_group(attack, learn, y, group, progress)
+    return [attack_by_group(learnt, rows, group, int(y.max()) + 1) for rows in attacked]
 
 
 def inference(attack: str, learnt_from: str, sure: Floats, y: Ints, group: Ints) -> Inference:

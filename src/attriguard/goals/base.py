@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_budget, check_number
+from attriguard._checks import check_budget, check_count, check_number
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.data.scale import check_scale
 from attriguard.errors import ParameterError
@@ -20,6 +20,7 @@ from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
+from attriguard.noise.edits import Edits
 from attriguard.noise.items import ItemNames, constraints_for
 from attriguard.noise.policy import Policy
 from attriguard.noise.registry import get as get_search
@@ -134,6 +135,27 @@ class Goal(ABC):
 
 
 @dataclass(frozen=True, eq=False)
+class AtMost:
+    """Phase I for users who accept so many changes and no more, whatever the draw."""
+
+    finder: Finder
+    most: int
+
+    @property
+    def follows_budget(self) -> bool:
+        """As what it limits."""
+        return self.finder.follows_budget
+
+    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
+        """As what it limits."""
+        return self.finder.covers(X, edits, np.minimum(budget, self.most))
+
+    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
+        """Within a budget of ``most`` a user's cheapest candidate makes no more changes, so one is always left."""
+        return self.finder.find(X, np.minimum(budget, self.most), progress).at_most(self.most)
+
+
+@dataclass(frozen=True, eq=False)
 class Planner:
     """A goal with checked settings and what was learnt: makes plans for any number of blocks of users."""
 
@@ -147,13 +169,21 @@ class Planner:
         *,
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
+        most: int | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
-        """Both phases for checked data: candidates, and the probability of each within the budget."""
+        """Both phases for checked data: candidates, and the probability of each within the budget.
+
+        ``most``: no user gets more changes than that, whatever is drawn.
+        """
         goal, learnt = self.goal, self.learnt
         budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
-        finder = goal.finder(self.settings, learnt, locked)
+        finder: Finder = goal.finder(self.settings, learnt, locked)
+        if most is not None:
+            if self.settings.cost != "l0":
+                raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")
+            finder = AtMost(finder, check_count(most, name="most"))
         edits = finder.find(X, budgets, Progress.of(progress))
         inferred = infer(goal.model(learnt), X)
         mechanism = goal.mechanism(self.settings, learnt)

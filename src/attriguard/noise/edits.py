@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,57 @@ class Edits:
     def with_cost(self, cost: str | Cost, X: csr_array) -> Edits:
         """The same noise measured by another norm, "l0" or "l2"; X is the data that the noise was found for."""
         return replace(self, cost=get_cost(cost).of(self, X))
+
+    def take(self, users: NDArray[np.int64]) -> Edits:
+        """The edits of some users, in this order."""
+        lengths = np.diff(self.indptr).reshape(-1, self.m)[users].ravel()
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        start = self.indptr[:-1].reshape(-1, self.m)[users].ravel()
+        place = np.arange(indptr[-1]) + np.repeat(start - indptr[:-1], lengths)
+        return replace(
+            self,
+            indptr=indptr,
+            items=self.items[place],
+            values=self.values[place],
+            cost=self.cost[users],
+            success=self.success[users],
+            extended=self.extended[users],
+            bound=None if self.bound is None else self.bound[users],
+        )
+
+    def widened(self, m: int) -> Edits:
+        """The same with more candidates a user; the new ones are out of reach."""
+        more = m - self.m
+        if not more:
+            return self
+        lengths = np.pad(np.diff(self.indptr).reshape(-1, self.m), ((0, 0), (0, more)))
+
+        def wide(array: NDArray[Any], filling: Any) -> NDArray[Any]:
+            return np.pad(array, ((0, 0), (0, more)), constant_values=filling)
+
+        return replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(lengths.ravel())]).astype(np.int64),
+            cost=wide(self.cost, 0.0),
+            success=wide(self.success, False),
+            extended=wide(self.extended, False),
+            bound=None if self.bound is None else wide(self.bound, np.inf),
+        )
+
+    def at_most(self, most: int) -> Edits:
+        """The same without the candidates that make more than ``most`` changes: these are out of reach."""
+        lengths = np.diff(self.indptr)
+        kept = lengths <= most
+        far = ~kept.reshape(self.success.shape)
+        return replace(
+            self,
+            indptr=np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))]).astype(np.int64),
+            items=self.items[np.repeat(kept, lengths)],
+            values=self.values[np.repeat(kept, lengths)],
+            cost=np.where(far, 0.0, self.cost),
+            success=self.success & ~far,
+            extended=self.extended & ~far,
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Edits]) -> Edits:

@@ -3,169 +3,51 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from html import escape
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from attriguard._checks import check_rng
-from attriguard._text import facts_text
 from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.changes import ReleaseSummary
 from attriguard.data.tables.columns import find_roles
 from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import ParameterError
 from attriguard.guard import AttriGuard, load_guard
+from attriguard.operations.checking import check_once
+from attriguard.operations.inputs import READING as ALL_READING
 from attriguard.operations.inputs import DataLike
-from attriguard.operations.protector import Block, Protector, make_protector
-from attriguard.operations.results import Result
-from attriguard.operations.wishes import KeyLike, read_additions, read_key, read_locked
-from attriguard.plan import Plan
+from attriguard.operations.own_table import OwnTable
+from attriguard.operations.protector import Protector, make_protector
+from attriguard.operations.released import Released
+from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.page import Page, Section, Table
-from attriguard.report.plan_table import write_plan
 
 GuardLike = AttriGuard | str | os.PathLike[str]
 # How a table is read; its scale, and whether its rows are likes, are the guard's.
-READING = ("user", "item", "rating", "duplicates")
+READING = [name for name in ALL_READING if name not in ("scale", "like")]
 # The guard's parameters that may still be set when protecting.
 CHANGES = ("goal", "policy", "budget", "target", "confidence")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Released(Result):
-    """A protected table, what was done to it, and what its publisher must know."""
-
-    block: Block
-    goal: str
-    guard: AttriGuard
-
-    @property
-    def table(self) -> pa.Table:
-        """The table to publish: the columns and types of the one that came."""
-        return self.block.release.table
-
-    @property
-    def plan(self) -> Plan:
-        """Every candidate and its probability. It is for the publisher, not for the public."""
-        return self.block.plan
-
-    @property
-    def summary(self) -> ReleaseSummary:
-        """How many rows were kept, changed, removed and added."""
-        return self.block.release.summary
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What may give the release away, or was not done."""
-        return self.block.warnings
-
-    def record(self) -> dict[str, Any]:
-        """The counts, as JSON knows them; nothing about a single user."""
-        plan, summary, n_users = self.plan, self.summary, int(self.plan.X.shape[0])
-        drawn_by_value = plan.target is not None
-        return {
-            "goal": self.goal,
-            "users": n_users,
-            "changed": summary.changed,
-            "removed": summary.removed,
-            "added": summary.added,
-            "kept": summary.kept,
-            "budget": float(np.mean(plan.budget)) if n_users else 0.0,
-            "expected_cost": float(plan.expected_cost.mean()) if n_users else 0.0,
-            "users_beyond_policy": int((plan.extended & (plan.probabilities > 0)).any(axis=1).sum()),
-            "values_out_of_reach": int((~plan.success).sum()) if drawn_by_value else 0,
-            "users_with_too_few_ratings": 0 if drawn_by_value else int((plan.expected_cost < plan.budget).sum()),
-            "unknown_items": self.block.unknown_items,
-            "warnings": list(self.warnings),
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row a count."""
-        return [
-            {"figure": name, "value": float(value)}
-            for name, value in self.record().items()
-            if isinstance(value, (int, float))
-        ]
-
-    def tables(self) -> list[Table]:
-        """The counts."""
-        rows = [[row["figure"].replace("_", " "), f"{row['value']:,.10g}"] for row in self.rows()]
-        return [Table(["figure", "value"], rows, numeric=(1,))]
-
-    def page(self) -> Page:
-        """The counts as a page that can be sent around."""
-        sections = [Section("What was changed", text=list(self.remarks), parts=self.tables())]
-        if self.warnings:
-            sections.insert(0, Section("Before you publish", points=list(self.warnings), warning=True))
-        return Page(title="A protected release", lead=self.headline, sections=sections)
-
-    @property
-    def headline(self) -> str:
-        """How many ratings changed, in all and a user."""
-        found = self.record()
-        return (
-            f"released {found['users']:,} users: {found['added']:,} ratings added, {found['removed']:,} removed, "
-            f"{found['changed']:,} changed, {found['kept']:,} as they were\n"
-            f"expected changes a user: {found['expected_cost']:.2f} (budget {found['budget']:g})"
-        )
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """For whom the policy was extended, and who could not be given the whole budget."""
-        found, lines = self.record(), []
-        if found["users_beyond_policy"]:
-            lines.append(
-                f"{found['users_beyond_policy']:,} users have a value that the policy cannot reach; for these the "
-                "policy was extended to modify_add"
-            )
-        if found["values_out_of_reach"]:
-            lines.append(
-                f"{found['values_out_of_reach']:,} (user, value) pairs could not be reached and are never drawn"
-            )
-        if found["users_with_too_few_ratings"]:
-            lines.append(f"{found['users_with_too_few_ratings']:,} users have fewer ratings to remove than the budget")
-        return lines
-
-    def __repr__(self) -> str:
-        warned = {"warnings": f"{len(self.warnings)}; see .warnings"} if self.warnings else {}
-        return facts_text("Released", {"found": self.headline, **warned})
-
-    def _repr_html_(self) -> str:
-        warned = "".join(f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings)
-        return warned + super()._repr_html_()
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the released table (.csv, .csv.gz, .tsv, .parquet), or the counts (.html, .json)."""
-        target = Path(path)
-        if target.suffix.lower() in (".html", ".json"):
-            return super().save(target)
-        self.block.release.write(target)
-        return target
-
-    def save_plan(self, path: str | os.PathLike[str]) -> Path:
-        """Write every candidate edit and its probability (.parquet). Keep the file to yourself."""
-        write_plan(self.plan, self.guard, Path(path))
-        return Path(path)
-
-
 def protect(
     ratings: DataLike,
-    guard: GuardLike,
+    guard: GuardLike | None = None,
     *,
-    key: KeyLike = None,
-    locked: Any = None,
-    additions: Any = None,
+    aim: float | None = None,
+    aim_auc: float | None = None,
+    check: bool = True,
+    even_if_worse: bool = False,
     random_state: Any = None,
     progress: ProgressLike = None,
     **options: Any,
 ) -> Released:
-    """Release a protected version of a table of ratings. No user's attribute is needed or asked for.
+    """Release a protected version of a table of ratings, and attack it before anybody else does.
+
+    Without a guard: a publisher's own table. The values of its users are known (``attributes``, ``attribute``), guards
+    are learnt from them, and the release is checked. With a guard: users whose value nobody knows, the paper's setting.
 
     Parameters
     ----------
@@ -173,61 +55,65 @@ def protect(
         ``PublicData``, or a path, an Arrow table or a frame (pandas, polars): a row a rating.
     guard
         A fitted guard, or the file that one was saved to. It is not changed.
-    key
-        A secret (bytes or text), or the path of a file that holds it: it fixes every user's draw, so that repeated
-        releases do not average the noise away. None: every release is drawn anew.
-    locked
-        Items that must not change: a list, or a table with an item column and, user by user, a user column.
-    additions
-        Items that may be added: a list, a mapping item → rating, or a table with an item and a rating column.
-    random_state
-        Seeds the draws where there is no key; None: the operating system's entropy.
-    progress
-        Where to report progress (see `Progress`).
+    aim, aim_auc
+        For an own table: the strongest attacker's accuracy, or AUC, shall be at most this. The cheapest goal and
+        budget whose checked release meets it are found; `ReleaseRefusedError` where none does.
+    check, even_if_worse
+        Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        ``user``, ``item``, ``rating`` (column names) and ``duplicates``, as in `read_ratings`; ``goal``, ``policy``,
-        ``budget``, ``target`` and ``confidence`` other than the guard's.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``cross_fit``. Options of `read_ratings`.
+        Without a guard those of `AttriGuard`, with the goal "conceal" unless another is named; with one ``goal``,
+        ``policy``, ``budget``, ``target`` and ``confidence`` other than the guard's.
 
     Examples
     --------
     >>> import attriguard as ag
     >>> data = ag.load_dataset("twin", n_users=300, n_items=50, n_values=2)
-    >>> guard = ag.learn(data)
-    >>> released = ag.protect(data.to_arrow(), guard, key=b"0123456789abcdef")
-    >>> released.table.column_names
-    ['user', 'item', 'rating']
+    >>> released = ag.protect(data, budget=2.0, key=b"0123456789abcdef")
+    >>> released.check.worse
+    False
     """
-    protector = _protector(guard, key, locked, additions, options)
-    chance = _chance(protector, random_state)
+    wishes = Wishes.of(options)
+    chance, work = wishes.chance(random_state), Progress.of(progress)
+    if guard is None:
+        released = OwnTable.of(ratings, wishes, options, chance).protect(aim, aim_auc, check, work)
+    elif aim is None and aim_auc is None:
+        released = _with_guard(ratings, _protector(guard, wishes, options), chance, check, work)
+    else:
+        raise ParameterError("an aim is for a publisher's own table: leave out the guard, and guards are learnt for it")
+    return replace(released, even_if_worse=even_if_worse)
+
+
+def _with_guard(
+    ratings: DataLike, protector: Protector, chance: np.random.Generator | None, check: bool, progress: Progress
+) -> Released:
+    """Users whose value nobody knows; where some are known all the same, the release is checked on them."""
     given = ratings if isinstance(ratings, PublicData) else read_table(ratings, "the ratings table")
-    block = protector.protect(given, chance, Progress.of(progress))
-    return Released(block, protector.guard.goal, protector.guard)
+    planning, checking = progress.parts(1, 2)
+    block = protector.protect(given, chance, planning)
+    seed = protector.wishes.seed(chance, b"check")
+    found = check_once(block, seed, checking) if check and block.data.disclosed.any() else None
+    return Released(block, protector.planner.goal.name, protector.guard, found)
 
 
 def protect_batches(
-    batches: Iterable[pa.RecordBatch],
-    guard: GuardLike,
-    *,
-    key: KeyLike = None,
-    locked: Any = None,
-    additions: Any = None,
-    random_state: Any = None,
-    **options: Any,
+    batches: Iterable[pa.RecordBatch], guard: GuardLike, *, random_state: Any = None, **options: Any
 ) -> Iterator[pa.RecordBatch]:
     """`protect` for Arrow record batches whose rows are grouped by user, block by block.
 
     A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
     every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key and
     the guard alone, not on how the rows were divided; the guard must know the scale, which a batch does not show.
-    Parameters are checked at once, before the first batch is asked for.
+    Parameters are those of `protect`; they are checked at once, before the first batch is asked for.
     """
-    protector = _protector(guard, key, locked, additions, options)
+    wishes = Wishes.of(options)
+    protector = _protector(guard, wishes, options)
     if protector.guard.scale is None:
         raise ParameterError(
             "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
             "with AttriGuard(scale=...)"
         )
-    return _released(batches, replace(protector, whole=False), _chance(protector, random_state))
+    return _released(batches, replace(protector, whole=False), wishes.chance(random_state))
 
 
 def _released(
@@ -253,27 +139,15 @@ def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator
     yield from complete_users(everything(), roles.user)
 
 
-def _protector(guard: GuardLike, key: KeyLike, locked: Any, additions: Any, options: dict[str, Any]) -> Protector:
+def _protector(guard: GuardLike, wishes: Wishes, options: dict[str, Any]) -> Protector:
     strange = [name for name in options if name not in (*READING, *CHANGES)]
     if strange:
         raise ParameterError(f"unknown option {strange[0]!r}; known: {', '.join((*READING, *CHANGES))}")
-    secret = read_key(key)
     loaded = guard if isinstance(guard, AttriGuard) else load_guard(guard)
     return make_protector(
         loaded,
         "the guard" if isinstance(guard, AttriGuard) else str(guard),
         {name: value for name, value in options.items() if name in CHANGES},
-        locked=read_locked(locked),
-        additions=read_additions(additions),
-        key=secret,
-        reading={name: value for name, value in options.items() if name in READING},
+        wishes,
+        {name: value for name, value in options.items() if name in READING},
     )
-
-
-def _chance(protector: Protector, random_state: Any) -> np.random.Generator | None:
-    """What draws: nothing but the key, where there is one."""
-    if protector.key is None:
-        return check_rng(random_state)
-    if random_state is not None:
-        raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
-    return None

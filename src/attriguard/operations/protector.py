@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
@@ -16,8 +18,9 @@ from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner
+from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
-from attriguard.operations.wishes import Locked, first_few
+from attriguard.operations.wishes import Wishes, first_few
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
@@ -29,26 +32,43 @@ FEWEST_KNOWN = 0.1
 class Block:
     """What was released of one block of users."""
 
+    data: PublicData = field(repr=False)
     release: Release = field(repr=False)
     plan: Plan
+    items: NDArray[Any] = field(repr=False)  # of the plan's columns
     warnings: tuple[str, ...]
     unknown_items: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A block of users, read and checked, on the guard's columns."""
+
+    data: PublicData
+    X: csr_array
+    unknown: NDArray[Any]  # items that the guard does not know
+    locked: csr_array | None
+    missed: tuple[tuple[str, str], ...]  # locked pairs that are not there
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Protector:
     """A guard with the publisher's wishes. Nothing in it changes from block to block."""
 
-    guard: AttriGuard
-    planner: Planner
+    guard: AttriGuard  # of several, the first: they know the same items and values
+    planner: Planner | CrossFitted
     name: str  # of the guard, for messages
-    locked: Locked = field(default_factory=Locked)
-    key: bytes | None = field(default=None, repr=False)
-    reading: Mapping[str, Any] = field(default_factory=dict)  # user, item, rating, duplicates
+    wishes: Wishes = field(default_factory=Wishes)
+    reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_ratings`
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
 
     def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
+        block = self.prepare(given)
+        return self.release(block, self.plan(block, progress), chance)
+
+    def prepare(self, given: InputTable | PublicData) -> Prepared:
+        """The users of a table, read and checked."""
         data = self._checked(given) if isinstance(given, PublicData) else self._read(given)
         if data.source is not None:
             refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
@@ -56,17 +76,26 @@ class Protector:
         X, unknown = align_items(data, items)
         if self.whole:
             self._refuse_foreign(data, int(X.nnz))
-        locked, missed = self.locked.pattern(data.users, items)
-        plan = self.planner.plan(X, users=data.users, locked=locked, progress=progress)
-        released = plan.release(key=self.key) if chance is None else plan.release(chance)
-        release = make_release(data, released, items=items, random_state=chance, key=self.key)
+        locked, missed = self.wishes.locked.pattern(data.users, items)
+        return Prepared(data, X, unknown, locked, missed)
+
+    def plan(self, block: Prepared, progress: Progress) -> Plan:
+        """Both phases, nothing drawn yet."""
+        users = block.data.users
+        return self.planner.plan(block.X, users=users, locked=block.locked, most=self.wishes.most, progress=progress)
+
+    def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
+        """One draw for every user, in the table that the users came in."""
+        data, items = block.data, np.asarray(self.guard.items_)
+        released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
+        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key)
         warnings = [
             *self._seen_warning(data),
-            *_unknown_warning(unknown),
-            *_missed_warning(missed, len(self.locked.pairs)),
+            *_unknown_warning(block.unknown),
+            *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
             *_column_warning(data, release),
         ]
-        return Block(release, plan, tuple(warnings), int(unknown.size))
+        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""
@@ -78,7 +107,7 @@ class Protector:
 
     def _seen_warning(self, data: PublicData) -> list[str]:
         """Noise that points away from what a guard has memorised marks the truth."""
-        if not (self.whole and self.planner.goal.marks_seen_users):
+        if not self.whole or isinstance(self.planner, CrossFitted) or not self.planner.goal.marks_seen_users:
             return []
         seen = int(self.guard.has_learnt_from(data.users).sum())
         if not seen:
@@ -117,20 +146,20 @@ class Protector:
 
 
 def make_protector(
-    guard: AttriGuard, name: str, changes: Mapping[str, Any], *, locked: Locked, additions: Any, **rest: Any
+    guard: AttriGuard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
 ) -> Protector:
     """A copy of the guard with other parameters, all of them checked before any work is done."""
     own = copy.copy(guard)
-    given = {key: value for key, value in {**changes, "additions": additions}.items() if value is not None}
+    given = {key: value for key, value in {**changes, "additions": wishes.additions}.items() if value is not None}
     own.set_params(**given)
-    if locked.items:
-        own.set_params(locked=[*(own.locked or []), *locked.items])
+    if wishes.locked.items:
+        own.set_params(locked=[*(own.locked or []), *wishes.locked.items])
     planner = own.planner()
     if own.items_ is None:
         raise GuardFileError(
             f"{name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
         )
-    return Protector(guard=own, planner=planner, name=name, locked=locked, **rest)
+    return Protector(guard=own, planner=planner, name=name, wishes=wishes, reading=reading)
 
 
 def _unknown_warning(unknown: Any) -> list[str]:

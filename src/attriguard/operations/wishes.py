@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._checks import check_rng
 from attriguard.data.files import read_bytes
 from attriguard.data.tables.columns import find_column
 from attriguard.data.tables.table import TableLike, read_table
-from attriguard.errors import DataError
+from attriguard.errors import DataError, ParameterError
 from attriguard.mechanism.sampling import check_key
 
+# Keeps what is derived here apart from any other use of the same key.
+DOMAIN = b"attriguard learning 1 "
 KeyLike = bytes | str | os.PathLike[str] | None
 
 
@@ -69,6 +73,53 @@ def read_locked(locked: Any) -> Locked:
     if "user" not in columns:
         return Locked(items=tuple(columns["item"]))
     return Locked(pairs=tuple((str(u), str(i)) for u, i in zip(columns["user"], columns["item"], strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the publisher wants of a release, besides protection.
+
+    Parameters
+    ----------
+    key
+        A secret (bytes or text), or the path of a file that holds it: it fixes every user's draw, so that repeated
+        releases do not average the noise away. None: every release is drawn anew.
+    locked
+        Items that must not change: a list, or a table with an item column and, user by user, a user column.
+    additions
+        Items that may be added: a list, a mapping item → rating, or a table with an item and a rating column.
+    most
+        No user gets more changes than that, whatever is drawn.
+    cross_fit
+        For a publisher's own table: guards of the goal "conceal", too, learn from other users than they protect.
+    """
+
+    key: bytes | None = field(default=None, repr=False)
+    locked: Locked = field(default_factory=Locked)
+    additions: Any = None
+    most: int | None = None
+    cross_fit: bool = False
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Wishes:
+        """Takes the wishes out of the options."""
+        given = {each.name: options.pop(each.name) for each in fields(cls) if each.name in options}
+        read = {"key": read_key, "locked": read_locked, "additions": read_additions}
+        return cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
+
+    def chance(self, random_state: Any) -> np.random.Generator | None:
+        """What draws: nothing but the key, where there is one."""
+        if self.key is None:
+            return check_rng(random_state)
+        if random_state is not None:
+            raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
+        return None
+
+    def seed(self, chance: np.random.Generator | None, purpose: bytes) -> int:
+        """What seeds the learning: it follows from the key, where there is one, so that a release can be repeated."""
+        if chance is None:
+            return int.from_bytes(hashlib.sha256(DOMAIN + purpose + b" " + (self.key or b"")).digest()[:4], "big")
+        return int(chance.integers(2**32))
 
 
 def _is_table(given: Any) -> bool:

@@ -1,0 +1,113 @@
+"""Cross-fitting: every user is planned for by a guard that learnt from others.
+
+A guard has memorised a part of what it learnt from. Noise that points away from a memorised value marks it, so that
+whoever learns from the release infers more than from the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.goals.base import Goal, Planner
+from attriguard.noise.edits import Edits
+from attriguard.plan import Plan, make_plan
+from attriguard.progress import Progress, ProgressLike
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """A planner for one table that is made of several: planner k plans for the rows whose ``group`` is k."""
+
+    planners: tuple[Planner, ...]
+    group: NDArray[np.int64]
+
+    @property
+    def goal(self) -> Goal:
+        """The goal that all of them have."""
+        return self.planners[0].goal
+
+    def plan(
+        self,
+        X: csr_array,
+        *,
+        locked: csr_array | None = None,
+        most: int | None = None,
+        users: NDArray[Any],
+        progress: ProgressLike = None,
+    ) -> Plan:
+        """Both phases for the whole table; the result is a plan as any other."""
+        rows = [np.flatnonzero(self.group == k) for k in range(len(self.planners))]
+        used = [(planner, mine) for planner, mine in zip(self.planners, rows, strict=True) if mine.size]
+        parts = Progress.of(progress).parts(*[float(mine.size) for _, mine in used])
+        plans = [
+            planner.plan(
+                X[mine], locked=None if locked is None else locked[mine], most=most, users=users[mine], progress=part
+            )
+            for (planner, mine), part in zip(used, parts, strict=True)
+        ]
+        joint = _Joint(tuple(mine for _, mine in used), tuple(plans))
+        return make_plan(
+            X,
+            joint.together([plan.edits for plan in plans]),
+            joint,
+            budget=joint.in_rows([plan.budget for plan in plans]),
+            inferred=joint.in_rows([plan.inferred for plan in plans]),
+            users=users,
+            finder=joint,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """Phases I and II of plans for different rows of one table, as those of one plan."""
+
+    rows: tuple[NDArray[np.int64], ...]
+    plans: tuple[Plan, ...]
+
+    @property
+    def target(self) -> NDArray[np.float64] | None:
+        """The first plan's; the others' were learnt from nearly the same users."""
+        return self.plans[0].target
+
+    @property
+    def follows_budget(self) -> bool:
+        """Whether another budget has other candidates."""
+        return any(plan.follows_budget for plan in self.plans)
+
+    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
+        """Whether the candidates serve this budget, for everybody."""
+        return all(
+            plan.finder is None or plan.finder.covers(X[mine], edits.take(mine), budget[mine])
+            for mine, plan in zip(self.rows, self.plans, strict=True)
+        )
+
+    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
+        """The candidates of every user, each from the guard that did not learn from the user."""
+        parts = progress.parts(*[float(mine.size) for mine in self.rows])
+        return self.together(
+            [
+                plan.edits if plan.finder is None else plan.finder.find(X[mine], budget[mine], part)
+                for mine, plan, part in zip(self.rows, self.plans, parts, strict=True)
+            ]
+        )
+
+    def probabilities(self, edits: Edits, budget: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Each plan's own mechanism for its rows."""
+        pairs = zip(self.rows, self.plans, strict=True)
+        return self.in_rows([plan.mechanism.probabilities(edits.take(mine), budget[mine]) for mine, plan in pairs])
+
+    def together(self, parts: Sequence[Edits]) -> Edits:
+        """Edits of the plans' users as edits of the table's."""
+        widest = max(part.m for part in parts)
+        joined = Edits.joined([part.widened(widest) for part in parts])
+        return joined.take(np.argsort(np.concatenate(self.rows), kind="stable"))
+
+    def in_rows(self, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Arrays with a row for each of the plans' users as one array in the table's order."""
+        return np.concatenate(parts)[np.argsort(np.concatenate(self.rows), kind="stable")]
