@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from attriguard.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import attriguard as ag
 
-TABLE, NETWORK = "Table", "Network (nn)"
+TABLE, VALUES, NETWORK = "Table", "Values of the attribute", "Network (nn)"
 # What the choices about tables are where nothing is said.
 TABLE_DEFAULT = "error"
 
@@ -67,11 +68,16 @@ class Source:
     dataset: Annotated[
         str | None, typer.Option(help="A named data set instead of files (see: attriguard datasets).")
     ] = None
+    item_names: Annotated[
+        Path | None,
+        typer.Option(help="A table with a row an item: its id, and a title to be shown instead.",
+                     rich_help_panel=TABLE),
+    ] = None  # fmt: skip
 
     @property
     def files(self) -> list[Path]:
         """The files that are read."""
-        return [path for path in (self.ratings, self.attributes) if path is not None]
+        return [path for path in (self.ratings, self.attributes, self.item_names) if path is not None]
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,35 @@ class Reading:
     unmatched: Annotated[
         str, typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel=TABLE)
     ] = TABLE_DEFAULT
+    attributes_user: Annotated[
+        str | None,
+        typer.Option(help="The column of user ids in the attributes table; guessed otherwise.", rich_help_panel=VALUES),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(help="Marks that stand for no value, with commas between; NA, unknown and the like otherwise, "
+                          "'' for the empty cell alone.", rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+    bins: Annotated[
+        str | None,
+        typer.Option(help="How numbers are cut into values: how many bins (5), the edges between them (18,25,35), or "
+                          "none; 5 otherwise, for quantities of more than 10 numbers.", rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+    min_users: Annotated[
+        int | None,
+        typer.Option(min=1, help="Values with fewer users are rare.", rich_help_panel=VALUES),
+    ] = None
+    rare: Annotated[
+        str | None,
+        typer.Option(help="Rare values: merge (into 'other', the default) or drop (as undisclosed).",
+                     rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+
+    def given(self) -> dict[str, Any]:
+        """The options that were named, as ``read_ratings`` takes them."""
+        read = {"scale": scale_of, "missing": words, "bins": bins_of}
+        named = {name: value for name, value in vars(self).items() if value not in (None, False, TABLE_DEFAULT)}
+        return {name: read[name](value) if name in read else value for name, value in named.items()}
 
 
 @dataclass(frozen=True)
@@ -196,12 +231,10 @@ def plug_ins(text: str) -> list[str]:
     return found
 
 
-def scale_of(text: str | None) -> ag.RatingScale | None:
+def scale_of(text: str) -> ag.RatingScale:
     """LOWEST:HIGHEST or LOWEST:HIGHEST:STEP."""
     import attriguard as ag
 
-    if text is None:
-        return None
     try:
         parts = [float(part) for part in text.split(":")]
     except ValueError:
@@ -211,28 +244,47 @@ def scale_of(text: str | None) -> ag.RatingScale | None:
     return ag.RatingScale(*parts)
 
 
+def bins_of(text: str) -> int | list[float] | str:
+    """How many bins, or the edges between them ("40," is one edge), or "none"."""
+    parts = words(text)
+    if [part.casefold() for part in parts] == ["none"]:
+        return "none"
+    try:
+        return int(text) if "," not in text else [float(part) for part in parts]
+    except ValueError:
+        raise ParameterError(
+            f"--bins must be how many bins (5), the edges between them (18,25,35), or none, got {text!r}"
+        ) from None
+
+
+def as_typed(message: str) -> str:
+    """A message in which "the option min_users", as Python spells it, is --min-users."""
+    known = "|".join(field.name for group in (Columns, Source, Reading) for field in fields(group))
+    return re.sub(rf"\bthe option ({known})\b", lambda found: "--" + found.group(1).replace("_", "-"), message)
+
+
 def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
-    """The data a command works on: files, or a named data set."""
+    """The data a command works on: files, or a named data set; what was done in reading it is told."""
     import attriguard as ag
+    from attriguard.cli._shell import note
 
     several = source.attribute or []
     attribute = several[0] if len(several) == 1 else source.attribute
-    named = {
-        **columns.given(),
-        **{name: value for name, value in vars(reading).items() if value not in (None, False, TABLE_DEFAULT)},
-    }
+    named: dict[str, Any] = columns.given() | reading.given()
+    named |= {name: path for name in ("attributes", "item_names") if (path := getattr(source, name)) is not None}
     if source.dataset is not None:
         if source.ratings is not None:
             raise ParameterError("give either RATINGS or --dataset, not both")
-        if source.attributes is not None:
-            named["attributes"] = source.attributes
         if named:
-            useless = ", ".join(f"--{name}" for name in named)
+            useless = ", ".join(f"--{name.replace('_', '-')}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
-        return ag.load_dataset(source.dataset, attribute=attribute)
-    if source.ratings is None:
+        data = ag.load_dataset(source.dataset, attribute=attribute)
+    elif source.ratings is None:
         raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
-    if source.attributes is None:
+    elif source.attributes is None:
         raise DataError("the attribute is missing: name a table with a row a user with --attributes")
-    named["scale"] = scale_of(reading.scale)
-    return ag.read_ratings(source.ratings, attributes=source.attributes, attribute=attribute, **named)
+    else:
+        data = ag.read_ratings(source.ratings, attribute=attribute, **named)
+    for line in data.notes:
+        note(f"attriguard: note: {as_typed(line)}")
+    return data

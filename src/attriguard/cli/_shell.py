@@ -133,7 +133,9 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 def fail(message: str) -> int:
     """One line on standard error, and the exit code of bad input."""
-    line = " ".join(message.split())
+    from attriguard.cli._options import as_typed
+
+    line = as_typed(" ".join(message.split()))
     if line:
         note(f"attriguard: error: {line}")
     return EXIT_BAD_INPUT
