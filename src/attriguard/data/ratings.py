@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import UNDISCLOSED, check_choice
-from attriguard._text import count_of
 from attriguard.data.public_data import PublicData
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.attributes import (
@@ -159,7 +158,7 @@ def _named(data: PublicData, item_names: ItemNames, item: str) -> PublicData:
     """The data with the names of its items."""
     names, known = name_items(data.items, read_item_names(item_names, item))
     missing = data.n_items - known
-    told = [f"{count_of(missing, 'item')} of {data.n_items:,} have no name and keep their id"] if missing else []
+    told = [f"{missing:,} of {data.n_items:,} items have no name and keep their id"] if missing else []
     return replace(data, item_names=names, notes=(*data.notes, *told))
 
 

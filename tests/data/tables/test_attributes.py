@@ -43,6 +43,7 @@ def test_a_joint_attribute_has_the_combinations_that_occur() -> None:
 def test_values_come_in_natural_order() -> None:
     assert join_attributes({"a": ["10", "9", "1"]})[2] == ("1", "9", "10")
     assert join_attributes({"a": ["25-34", "5-9", "18-24"]})[2] == ("5-9", "18-24", "25-34")
+    assert join_attributes({"a": ["1.5", "-1", "1.25", "-2"]})[2] == ("-2", "-1", "1.25", "1.5")
     assert join_attributes({"a": ["b", "x", "a"]}, orders={"a": ["x", "b"]})[2] == ("x", "b", "a")
 
 

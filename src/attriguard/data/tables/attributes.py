@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from attriguard._text import count_of
 from attriguard.data.tables.arrays import plain_array
 from attriguard.data.tables.bins import Bins, check_bins, cut_numbers
 from attriguard.data.tables.coded import SEPARATOR as SEPARATOR
@@ -88,8 +87,8 @@ def _with_spellings_told(column: Coded) -> Coded:
     if not again:
         return column
     return column.told(
-        f"{count_of(again, 'value')} of {column.name!r} differ from another one in upper and lower case only, and stay "
-        f"apart; write them alike if they mean the same"
+        f"{column.name!r} has values that differ in upper and lower case only ({again:,}), and these stay apart; write "
+        f"them alike if they mean the same"
     )
 
 

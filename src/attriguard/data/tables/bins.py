@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_count
+from attriguard._text import count_of
 from attriguard.data.tables.cells import NUMBER
 from attriguard.data.tables.coded import Coded
 from attriguard.errors import DataError, ParameterError
@@ -23,6 +24,8 @@ NO_BINS = "none"
 # Numbers with more values than this are cut into bins, and into so many, if nothing else is said.
 MANY_VALUES = 10
 USUAL_BINS = 5
+# The share of a bin's users by which it may be larger or smaller for the sake of a round edge.
+SLACK = 0.05
 # Whole numbers from 0 or 1 on without a gap, and no more than these, are codes (0 to 20 for 21 occupations).
 MOST_CODES = 50
 LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
@@ -98,7 +101,7 @@ def _told_why_not(column: Coded, numbers: NDArray[np.float64]) -> Coded:
     if (others := int(column.counts[~is_number].sum())) > column.counts[is_number].sum():
         return column
     return column.told(
-        f"{column.name!r} is taken as text, since {others:,} users have other text than a number there; correct it, or "
+        f"{column.name!r} is taken as text, since {count_of(others, 'user')} wrote no number there; correct that, or "
         f"name it with the option missing, to have the numbers cut into bins"
     )
 
@@ -118,7 +121,7 @@ def _cut(column: Coded, numbers: NDArray[np.float64], bins: Bins, least: int) ->
     number = bins if isinstance(bins, int) else USUAL_BINS
     edges = list(bins) if isinstance(bins, tuple) else _quantiles(ranked, counts, number)
     kept = _without_small_bins(edges, ranked, counts, least)
-    whole = bool((np.rint([*ranked, *kept]) == [*ranked, *kept]).all())
+    whole = all(bool((np.rint(each) == each).all()) for each in (ranked, np.array(kept)))
     cut = column.regrouped(np.searchsorted(kept, numbers, side="right"), _names(kept, whole=whole))
     shown = ", ".join(cut.values[:SHOWN_BINS]) + (", …" if len(cut.values) > SHOWN_BINS else "")
     why = f"has {ranked.size:,} different numbers and " if bins is None else ""
@@ -128,19 +131,22 @@ def _cut(column: Coded, numbers: NDArray[np.float64], bins: Bins, least: int) ->
 
 
 def _quantiles(numbers: NDArray[np.float64], counts: NDArray[np.int64], bins: int) -> list[float]:
-    """Edges between bins of users as equal in number as whole values permit; equal edges are one."""
+    """Round edges between bins of users as equal in number as the values permit; equal edges are one."""
     if numbers.size < 2:
         return []
     users = np.cumsum(counts)  # with this value or a lower one
     wanted = users[-1] * np.arange(1, bins) / bins
     after = np.minimum(np.searchsorted(users, wanted), numbers.size - 2)
     before = np.maximum(after - 1, 0)
-    last = np.where(wanted - users[before] <= users[after] - wanted, before, after)
-    return [_roundest(numbers[k], numbers[k + 1]) for k in np.unique(last).tolist()]
+    last = np.unique(np.where(wanted - users[before] <= users[after] - wanted, before, after))
+    slack = SLACK * users[-1] / bins
+    lowest = np.searchsorted(users, users[last] - slack)
+    highest = np.minimum(np.searchsorted(users, users[last] + slack, side="right"), numbers.size - 1)
+    return sorted({_roundest(numbers[low], numbers[high]) for low, high in zip(lowest, highest, strict=True)})
 
 
 def _roundest(low: float, high: float) -> float:
-    """The number with the fewest digits that is above ``low`` and not above ``high``: it is nobody's own, as a rule."""
+    """The number with the fewest digits that is above ``low`` and not above ``high``: so it tells of no user."""
     if low < 0 <= high:
         return 0.0
     exact = Decimal(repr(float(high)))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from attriguard._checks import UNDISCLOSED
+from attriguard.data.tables.cells import NUMBER
 from attriguard.errors import DataError
 
 # Stands between the names of a joint attribute, and between its values.
@@ -62,15 +63,16 @@ class Coded:
 def code_column(name: str, texts: Any, order: Sequence[str] | None = None) -> Coded:
     """A column of text, None where a user discloses nothing.
 
-    Values come in natural order ("9" before "10"), or in the order that ``order`` gives; a column with an order, be it
-    an empty one, is one of declared categories. "34.0" is "34" where all values are whole numbers.
+    Values come in natural order ("9" before "10"; numbers as numbers), or in the order that ``order`` gives; a column
+    with an order, be it an empty one, is one of declared categories. "34.0" is "34" where all values are whole numbers.
     """
     text = pc.utf8_trim_whitespace(pa.array(texts, pa.large_string(), from_pandas=True))
     encoded = pc.if_else(pc.equal(text, ""), None, text).dictionary_encode()
     found: list[str] = encoded.dictionary.to_pylist()
     found = _without_needless_zeros(found) if order is None else found
     place = {value: k for k, value in enumerate(order or ())}
-    ranked = sorted(set(found), key=lambda value: (place.get(value, len(place)), _natural(value)))
+    natural = _as_number if all(map(re.compile(NUMBER).match, found)) else _in_words
+    ranked = sorted(set(found), key=lambda value: (place.get(value, len(place)), natural(value)))
     new_code = {value: code for code, value in enumerate(ranked)}
     recode = np.array([new_code[value] for value in found] + [UNDISCLOSED], dtype=np.int64)
     codes = recode[encoded.indices.fill_null(UNDISCLOSED).to_numpy()]
@@ -84,7 +86,11 @@ def _without_needless_zeros(values: list[str]) -> list[str]:
     return [match.group(1) if match else value for match, value in zip(whole, values, strict=True)]
 
 
-def _natural(value: str) -> tuple[list[str | int], str]:
+def _as_number(value: str) -> tuple[Any, str]:
+    return float(value), value
+
+
+def _in_words(value: str) -> tuple[Any, str]:
     """Numbers inside a name count as numbers."""
     parts = re.split(r"([0-9]+)", value)
     return [int(part) if k % 2 else part for k, part in enumerate(parts)], value

@@ -23,7 +23,7 @@ def read_item_names(given: ItemNames, item: str = "") -> dict[str, str]:
     """The name of every item by its id as text (7 and "7" are the same id); of two names the first counts.
 
     A table has a column of item ids, called ``item`` as in the ratings table or by a usual name, and one of names
-    ("title", "name", "movie_title" …, or the only other column).
+    ("title", "name", "movie_title" …); of two columns, one is enough to tell the other.
     """
     if isinstance(given, Mapping):
         return {str(key): str(name) for key, name in given.items()}
@@ -48,8 +48,10 @@ def _find(table: InputTable, item: str) -> tuple[int, int]:
     free = [table.column_names[k] for k in usable_columns(table)]
     same = [name for name in free if bare(name) == bare(item)]
     identity = same[0] if same else find_column(free, "item_id")
-    others = [name for name in free if name != identity]
-    title = find_column(others, "title") or (others[0] if len(others) == 1 else None)
+    title = find_column([name for name in free if name != identity], "title")
+    rest = [name for name in free if name not in (identity, title)]
+    if len(free) == 2 and len(rest) == 1:  # the one that is not found is the one that is left
+        identity, title = identity or rest[0], title or rest[0]
     if identity is None or title is None:
         raise DataError(
             f"{table.name} must have a column of item ids and one of names, such as item,title, but its columns are "
