@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from attriguard.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import attriguard as ag
 
-TABLE, NETWORK = "Table", "Network (nn)"
+TABLE, VALUES, NETWORK = "Table", "Values of the attribute", "Network (nn)"
 # What the choices about tables are where nothing is said.
 TABLE_DEFAULT = "error"
 
@@ -67,11 +68,16 @@ class Source:
     dataset: Annotated[
         str | None, typer.Option(help="A named data set instead of files (see: attriguard datasets).")
     ] = None
+    item_names: Annotated[
+        Path | None,
+        typer.Option(help="A table with a row an item: its id, and a title to be shown instead.",
+                     rich_help_panel=TABLE),
+    ] = None  # fmt: skip
 
     @property
     def files(self) -> list[Path]:
         """The files that are read."""
-        return [path for path in (self.ratings, self.attributes) if path is not None]
+        return [path for path in (self.ratings, self.attributes, self.item_names) if path is not None]
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,35 @@ class Reading:
     unmatched: Annotated[
         str, typer.Option(help="Users in one table only: error, keep or drop.", rich_help_panel=TABLE)
     ] = TABLE_DEFAULT
+    attributes_user: Annotated[
+        str | None,
+        typer.Option(help="The column of user ids in the attributes table; guessed otherwise.", rich_help_panel=VALUES),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(help="Marks that stand for no value, with commas between; NA, unknown and the like otherwise, "
+                          "'' for the empty cell alone.", rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+    bins: Annotated[
+        str | None,
+        typer.Option(help="How numbers are cut into values: how many bins (5), the edges between them (18,25,35), or "
+                          "none; 5 otherwise, for quantities of more than 10 numbers.", rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+    min_users: Annotated[
+        int | None,
+        typer.Option(min=1, help="Values with fewer users are rare.", rich_help_panel=VALUES),
+    ] = None
+    rare: Annotated[
+        str | None,
+        typer.Option(help="Rare values: merge (into 'other', the default) or drop (as undisclosed).",
+                     rich_help_panel=VALUES),
+    ] = None  # fmt: skip
+
+    def given(self) -> dict[str, Any]:
+        """The options that were named, as ``read_ratings`` takes them."""
+        read = {"scale": scale_of, "missing": words, "bins": bins_of}
+        named = {name: value for name, value in vars(self).items() if value not in (None, False, TABLE_DEFAULT)}
+        return {name: read[name](value) if name in read else value for name, value in named.items()}
 
 
 @dataclass(frozen=True)
@@ -196,12 +231,10 @@ def plug_ins(text: str) -> list[str]:
     return found
 
 
-def scale_of(text: str | None) -> ag.RatingScale | None:
+def scale_of(text: str) -> ag.RatingScale:
     """LOWEST:HIGHEST or LOWEST:HIGHEST:STEP."""
     import attriguard as ag
 
-    if text is None:
-        return None
     try:
         parts = [float(part) for part in text.split(":")]
     except ValueError:
@@ -211,46 +244,68 @@ def scale_of(text: str | None) -> ag.RatingScale | None:
     return ag.RatingScale(*parts)
 
 
-def ratings_of(source: Source) -> Path:
-    """The table of ratings, which a command with a guard cannot do without."""
-    if source.ratings is None:
-        raise ParameterError("name a table of RATINGS")
-    return source.ratings
+def bins_of(text: str) -> int | list[float] | str:
+    """How many bins, or the edges between them ("40," is one edge), or "none"."""
+    parts = words(text)
+    if [part.casefold() for part in parts] == ["none"]:
+        return "none"
+    try:
+        return int(text) if "," not in text else [float(part) for part in parts]
+    except ValueError:
+        raise ParameterError(
+            f"--bins must be how many bins (5), the edges between them (18,25,35), or none, got {text!r}"
+        ) from None
 
 
-def with_guard(source: Source, columns: Columns, reading: Reading) -> dict[str, Any]:
-    """How the tables of a command with a guard are read; the scale is the guard's."""
-    if reading.scale is not None or reading.like or source.dataset is not None:
-        raise ParameterError("--scale, --like and --dataset are of no use with --guard, which knows its scale")
-    several = source.attribute or []
-    named = {"attributes": source.attributes, "attribute": several[0] if len(several) == 1 else source.attribute}
-    if reading.unmatched != TABLE_DEFAULT:
-        named["unmatched"] = reading.unmatched
-    return columns.given() | {name: value for name, value in named.items() if value is not None}
+def as_typed(message: str) -> str:
+    """A message in which "the option min_users", as Python spells it, is --min-users."""
+    known = "|".join(field.name for group in (Columns, Source, Reading) for field in fields(group))
+    return re.sub(rf"\bthe option ({known})\b", lambda found: "--" + found.group(1).replace("_", "-"), message)
 
 
 def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
-    """The data a command works on: files, or a named data set."""
+    """The data a command works on: files, or a named data set; what was done in reading it is told."""
     import attriguard as ag
 
-    several = source.attribute or []
-    attribute = several[0] if len(several) == 1 else source.attribute
-    named = {
-        **columns.given(),
-        **{name: value for name, value in vars(reading).items() if value not in (None, False, TABLE_DEFAULT)},
-    }
+    named = _reading(source, columns, reading)
     if source.dataset is not None:
         if source.ratings is not None:
             raise ParameterError("give either RATINGS or --dataset, not both")
-        if source.attributes is not None:
-            named["attributes"] = source.attributes
+        attribute = named.pop("attribute", None)
         if named:
-            useless = ", ".join(f"--{name}" for name in named)
+            useless = ", ".join(f"--{name.replace('_', '-')}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
-        return ag.load_dataset(source.dataset, attribute=attribute)
-    if source.ratings is None:
+        data = ag.load_dataset(source.dataset, attribute=attribute)
+    elif source.ratings is None:
         raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
-    if source.attributes is None:
+    elif source.attributes is None:
         raise DataError("the attribute is missing: name a table with a row a user with --attributes")
-    named["scale"] = scale_of(reading.scale)
-    return ag.read_ratings(source.ratings, attributes=source.attributes, attribute=attribute, **named)
+    else:
+        data = ag.read_ratings(source.ratings, **named)
+    tell(data)
+    return data
+
+
+def with_guard(source: Source, columns: Columns, reading: Reading) -> tuple[Path, dict[str, Any]]:
+    """The ratings of a command with a guard, and how they are read; the scale is the guard's."""
+    if source.ratings is None:
+        raise ParameterError("name a table of RATINGS")
+    if reading.scale is not None or reading.like or source.dataset is not None:
+        raise ParameterError("--scale, --like and --dataset are of no use with --guard, which knows its scale")
+    return source.ratings, _reading(source, columns, reading)
+
+
+def tell(data: ag.PublicData) -> None:
+    """What was done in reading the data, a line each on standard error."""
+    from attriguard.cli._shell import note
+
+    for line in data.notes:
+        note(f"attriguard: note: {as_typed(line)}")
+
+
+def _reading(source: Source, columns: Columns, reading: Reading) -> dict[str, Any]:
+    """The options of ``read_ratings`` that were named."""
+    several = source.attribute or []
+    files = {"attributes": source.attributes, "item_names": source.item_names}
+    named = {**files, "attribute": several[0] if len(several) == 1 else source.attribute}
+    return columns.given() | reading.given() | {name: value for name, value in named.items() if value is not None}

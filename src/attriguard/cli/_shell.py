@@ -135,7 +135,9 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 def fail(message: str, code: int = EXIT_BAD_INPUT) -> int:
     """One line on standard error, and the exit code."""
-    line = " ".join(message.split())
+    from attriguard.cli._options import as_typed
+
+    line = as_typed(" ".join(message.split()))
     if line:
         note(f"attriguard: error: {line}")
     return code

@@ -139,17 +139,20 @@ def protect(
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [path for path in (*source.files, own.guard, wishes.locked, wishes.additions) if path is not None]
     ag.check_outputs(table=own.output, plan=own.plan, result=own.report, read=reads)
+    ratings, how = (None, {}) if own.guard is None else o.with_guard(source, columns, reading)
     with bar() as progress:
         released = ag.protect(
-            o.load(source, columns, reading) if own.guard is None else o.ratings_of(source),
+            ratings or o.load(source, columns, reading),
             own.guard,
             random_state=own.seed,
             progress=progress,
             **check.options(),
             **wishes.given(),
             **overrides.options(),
-            **({} if own.guard is None else o.with_guard(source, columns, reading)),
+            **how,
         )
+    if ratings is not None:
+        o.tell(released.data)
     warn(released.warnings)
     if own.plan is not None and not released.refused:
         released.save_plan(own.plan)

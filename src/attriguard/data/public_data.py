@@ -56,6 +56,10 @@ class PublicData:
         Which users are test users, for a data set that comes with a split.
     source
         The table that the data came in, into which a release is written back.
+    name
+        Of the data set, or of the file that the ratings came in.
+    notes
+        What a reader must be told about how the data was read, a line each; about no single user.
     """
 
     X: csr_array
@@ -68,7 +72,8 @@ class PublicData:
     item_names: NDArray[Any] | None = None
     test_mask: NDArray[np.bool_] | None = None
     source: SourceTable | None = field(default=None, repr=False)
-    name: str = ""  # of the data set, or of the file that the ratings came in
+    name: str = ""
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         X = check_matrix(self.X, name="X")
@@ -82,6 +87,7 @@ class PublicData:
         self._set("items", _frozen(np.asarray(self.items)))
         self._set("y", _frozen(y))
         self._set("values", values)
+        self._set("notes", tuple(self.notes))
         for name, array, length in (
             ("users", self.users, n_users),
             ("items", self.items, n_items),

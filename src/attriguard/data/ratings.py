@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 from attriguard._checks import UNDISCLOSED, check_choice
 from attriguard.data.public_data import PublicData
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.data.tables.attributes import AttributeColumns, AttributeTable, join_attributes, read_attributes
+from attriguard.data.tables.attributes import (
+    AttributeColumns,
+    AttributeTable,
+    ValueRules,
+    form_attribute,
+    read_attributes,
+)
+from attriguard.data.tables.bins import Bins
 from attriguard.data.tables.cells import rating_numbers
+from attriguard.data.tables.coded import Coded
 from attriguard.data.tables.columns import Roles, find_roles
 from attriguard.data.tables.duplicates import DUPLICATES, build_matrix
 from attriguard.data.tables.ids import encode_ids, lookup, union
+from attriguard.data.tables.item_names import ItemNames, name_items, read_item_names
 from attriguard.data.tables.source import SourceTable
 from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError, ParameterError
@@ -26,49 +35,63 @@ ScaleLike = RatingScale | Sequence[float]
 
 
 def read_ratings(
-    ratings: TableLike,
-    *,
-    attributes: TableLike | None = None,
-    attribute: str | Sequence[str] | None = None,
-    user: str | None = None,
-    item: str | None = None,
-    rating: str | None = None,
-    attributes_user: str | None = None,
-    scale: ScaleLike | None = None,
-    duplicates: str = "error",
-    unmatched: str = "error",
-    like: bool = False,
-) -> PublicData:
+    ratings: TableLike, *, attributes: TableLike | None = None, attribute: str | Sequence[str] | None = None,
+    user: str | None = None, item: str | None = None, rating: str | None = None, attributes_user: str | None = None,
+    scale: ScaleLike | None = None, duplicates: str = "error", unmatched: str = "error", like: bool = False,
+    missing: Sequence[str] | None = None, bins: Bins = None, min_users: int | None = None, rare: str = "merge",
+    item_names: ItemNames | None = None,
+) -> PublicData:  # fmt: skip
     """Read a long table of ratings, one row a rating, and a table of attributes, one row a user.
+
+    ``notes`` of the data tell what was done to the attribute's values.
 
     Parameters
     ----------
-    ratings, attributes
-        CSV or Parquet files, or frames, batches and readers that speak Arrow (pandas, polars, pyarrow).
+    ratings, attributes, item_names
+        CSV or Parquet files, or frames, batches and readers that speak Arrow (pandas, polars, pyarrow). ``item_names``
+        has a column of item ids and one of names; a mapping from id to name will do, too.
     attribute
         The column of the private attribute; several become one joint attribute.
     user, item, rating, attributes_user
         The other columns, unless their names tell. Without a rating column every row is a like.
     scale
         The lowest and the highest rating and the step; by default the smallest scale that holds all ratings.
-    duplicates
-        What happens to a (user, item) that comes twice: "error", "last" or "mean".
-    unmatched
-        What happens to users who are in one of the two tables only: "error", "keep" or "drop".
+    duplicates, unmatched
+        What happens to a (user, item) that comes twice: "error", "last" or "mean"; and to users who are in one of the
+        two tables only: "error", "keep" or "drop".
     like
         Whether every row is a like, whatever its rating.
+    missing
+        Marks that stand for no value, besides the empty cell; by default "NA", "unknown" and the like.
+    bins
+        How an attribute of numbers is cut: a number of bins with about as many users each, or the edges between bins,
+        or "none". By default five bins for a quantity of more than ten different numbers.
+    min_users, rare
+        Values with fewer users are merged into "other" ("merge"), or taken as undisclosed ("drop").
     """
     check_choice(duplicates, DUPLICATES, name="duplicates")
     check_choice(unmatched, UNMATCHED, name="unmatched")
-    if attributes is None and attribute is not None:
-        raise ParameterError("attribute names a column of the attributes table; give that table too (attributes)")
+    rules = ValueRules.checked(missing=missing, bins=bins, min_users=min_users, rare=rare)
+    if attributes is None:
+        _refuse_given(
+            attribute=attribute, attributes_user=attributes_user, missing=missing, bins=bins, min_users=min_users
+        )
     table = read_table(ratings, "the ratings table")
     roles = find_roles(table, user=user, item=item, rating=rating, like=like)
     rows, described = _read_rows(table, roles, scale), None
     if attributes is not None:
         columns = AttributeColumns(attribute, attributes_user, table.column_names[roles.user])
         described = read_attributes(read_table(attributes, "the attributes table"), columns, duplicates)
-    return _build(rows, described, duplicates=duplicates, unmatched=unmatched)
+    data = _build(rows, described, rules, duplicates=duplicates, unmatched=unmatched)
+    return data if item_names is None else _named(data, item_names, table.column_names[roles.item])
+
+
+def _refuse_given(**options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} is about the attributes table; give that table too with the option attributes"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +109,7 @@ class _Rows:
 def _read_rows(table: InputTable, roles: Roles, scale: ScaleLike | None) -> _Rows:
     users, user_of_row = encode_ids(table, roles.user)
     items, item_of_row = encode_ids(table, roles.item)
-    raw = None if roles.rating is None else rating_numbers(table, roles.rating)
+    raw = None if roles.rating is None else rating_numbers(table, roles.rating, may_like=scale is None)
     source = SourceTable(
         table=table.table,
         user=roles.user,
@@ -100,7 +123,9 @@ def _read_rows(table: InputTable, roles: Roles, scale: ScaleLike | None) -> _Row
     return _Rows(table, users, items, raw, _scale_of(table, roles, raw, scale), source)
 
 
-def _build(rows: _Rows, described: AttributeTable | None, *, duplicates: str, unmatched: str) -> PublicData:
+def _build(
+    rows: _Rows, described: AttributeTable | None, rules: ValueRules, *, duplicates: str, unmatched: str
+) -> PublicData:
     """The data of both tables, once it is decided which users are in it."""
     users, items, source = rows.users, rows.items, rows.source
     if described is not None:
@@ -111,18 +136,30 @@ def _build(rows: _Rows, described: AttributeTable | None, *, duplicates: str, un
             used, again = np.unique(source.item_of_row, return_inverse=True)
             items, source = items[used], replace(source, item_of_row=again)
     X, source = build_matrix(rows.table, source, rows.raw, rows.scale, (users.size, items.size), duplicates)
-    name, y, values = _attribute_of(users, described)
+    if described is None:
+        found = Coded("", np.full(users.size, UNDISCLOSED, dtype=np.int64), ())
+    else:
+        found = form_attribute(described, users, rules)
     return PublicData(
         X=X,
         users=users,
         items=items,
         scale=rows.scale,
-        attribute=name,
-        y=y,
-        values=values,
+        attribute=found.name,
+        y=found.codes,
+        values=found.values,
         source=source,
         name=rows.table.name,
+        notes=found.notes,
     )
+
+
+def _named(data: PublicData, item_names: ItemNames, item: str) -> PublicData:
+    """The data with the names of its items."""
+    names, known = name_items(data.items, read_item_names(item_names, item))
+    missing = data.n_items - known
+    told = [f"{missing:,} of {data.n_items:,} items have no name and keep their id"] if missing else []
+    return replace(data, item_names=names, notes=(*data.notes, *told))
 
 
 def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, given: ScaleLike | None) -> RatingScale:
@@ -143,7 +180,7 @@ def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, 
         row = int(off[0])
         raise DataError(
             f"{table.at(row, roles.rating)}: the rating {raw[row]:g} is not on the scale {scale} "
-            f"({off.size:,} such rows); correct them, or name the scale that these ratings have"
+            f"({off.size:,} such rows); correct them, or take a scale that holds them (a guard has its own)"
         )
     return scale
 
@@ -159,7 +196,7 @@ def _match(rows: _Rows, described: AttributeTable, unmatched: str) -> tuple[NDAr
         raise DataError(
             f"{np.count_nonzero(~known):,} of {users.size:,} users of {table.name} have no row in "
             f"{described.name}, and {extra.size:,} of {described.users.size:,} users of {described.name} "
-            f"have no ratings; correct the ids, or set unmatched to 'keep' or 'drop'"
+            f"have no ratings; correct the ids, or set the option unmatched to 'keep' or 'drop'"
         )
     if unmatched == "keep":
         everyone = union(users, extra) if extra.size else users
@@ -167,22 +204,3 @@ def _match(rows: _Rows, described: AttributeTable, unmatched: str) -> tuple[NDAr
     if not known.any():
         raise DataError(f"{table.name} and {described.name} have no user in common; do the ids mean the same?")
     return users[known], np.where(known, np.cumsum(known) - 1, -1)[user_of_row]
-
-
-def _attribute_of(
-    users: NDArray[Any], described: AttributeTable | None
-) -> tuple[str, NDArray[np.int64], tuple[str, ...]]:
-    """The attribute's name, everyone's code, and the values; without a table nobody discloses."""
-    if described is None:
-        return "", np.full(users.size, UNDISCLOSED, dtype=np.int64), ()
-    row = lookup(users, described.users)
-    # A user without a row has position -1, and so gets the None that is appended here.
-    columns = {name: np.append(column, [None])[row] for name, column in described.columns.items()}
-    name, y, values = join_attributes(columns, orders=described.orders)
-    if len(values) < 2:
-        found = "nobody discloses it" if not values else "everybody who discloses it has the same value"
-        raise DataError(
-            f"{described.name}: the attribute {name!r} must have at least two values, but {found}; "
-            f"name another attribute, or correct the table"
-        )
-    return name, y, values

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from attriguard._text import facts_text
+from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import ReleaseSummary
 from attriguard.errors import ReleaseRefusedError
 from attriguard.evaluation.check import Check
@@ -40,6 +41,11 @@ class Released(Result):
     def table(self) -> pa.Table:
         """The table to publish: the columns and types of the one that came."""
         return self.block.release.table
+
+    @property
+    def data(self) -> PublicData:
+        """The table as it was read."""
+        return self.block.data
 
     @property
     def plan(self) -> Plan:
@@ -98,7 +104,7 @@ class Released(Result):
         """What attackers infer, and the counts, as a page that can be sent around."""
         sections = [Section("What was changed", text=list(self.remarks), parts=[self._counts_table()])]
         if self.check is not None:
-            sections.insert(0, check_section(self.check, self.block.data.values))
+            sections.insert(0, check_section(self.check, self.data.values))
         if self.warnings:
             sections.insert(0, Section("Before you publish", points=list(self.warnings), warning=True))
         return Page(title="A protected release", lead=self.headline, sections=sections)
@@ -165,5 +171,8 @@ class Released(Result):
 
     def save_plan(self, path: str | os.PathLike[str]) -> Path:
         """Write every candidate edit and its probability (.parquet). Keep the file to yourself."""
-        write_plan(self.plan, self.guard, Path(path))
+        data = self.data
+        names = data.item_names
+        titles = None if names is None else dict(zip(data.items.tolist(), names.tolist(), strict=True))
+        write_plan(self.plan, self.guard, Path(path), titles)
         return Path(path)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attriguard.data.files import written_beside
 from attriguard.errors import DataError
@@ -18,10 +21,13 @@ def check_plan_suffix(path: Path) -> None:
         raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
 
 
-def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
+def write_plan(
+    plan: Plan, guard: AttriGuard, path: Path, item_names: Mapping[Any, str] | NDArray[Any] | None = None
+) -> None:
     """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
 
-    A value without edits has one row without an item. Where the guard conceals, "value" says how many changes are made
+    With ``item_names`` (item id → title, or a title for each of the guard's items) there is a column "title". A value
+    without edits has one row without an item. Where the guard conceals, "value" says how many changes are made
     instead: "no change", "1 change" and so on. The table shows what the guard could have done to each user, so it is
     for the publisher and not for the public.
     """
@@ -55,7 +61,8 @@ def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
             "cost": pa.array(edits.cost[user, value], mask=~edits.success[user, value]),
             "reached": edits.success[user, value],
             "beyond_policy": edits.extended[user, value],
-            "item": pa.array(items[columns].tolist()) if filled.all() else _masked(items[columns], filled),
+            "item": _masked(items[columns], filled),
+            **({} if item_names is None else {"title": _masked(_titles(items, item_names)[columns], filled)}),
             "before": raw(before),
             "after": raw(after),
         }
@@ -68,3 +75,13 @@ def _masked(items: np.ndarray, filled: np.ndarray) -> object:
     import pyarrow as pa
 
     return pa.array([item if there else None for item, there in zip(items.tolist(), filled, strict=True)])
+
+
+def _titles(items: NDArray[Any], names: Mapping[Any, str] | NDArray[Any]) -> NDArray[Any]:
+    """A title for every item, its id where there is none; 7 and "7" are the same id."""
+    if not isinstance(names, Mapping):
+        if len(names) != len(items):
+            raise DataError(f"item_names must have one name for each of the {len(items):,} items, got {len(names):,}")
+        return np.asarray(names, dtype=object)
+    known = {str(item): title for item, title in names.items()}
+    return np.array([known.get(str(item), str(item)) for item in items.tolist()], dtype=object)

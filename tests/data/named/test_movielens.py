@@ -39,6 +39,16 @@ def test_100k(tmp_path: Path) -> None:
     assert data.scale.levels == 5
 
 
+def test_none_is_an_occupation_and_rare_combinations_are_as_they_are(tmp_path: Path) -> None:
+    users = "".join(f"{k}|{k % 70}|M|{'none' if k % 2 else f'job {k}'}|0\n" for k in range(1, 121))
+    ratings = "".join(f"{k}\t10\t3\t0\n" for k in range(1, 121))
+    data = read_movielens(put(tmp_path, ML_100K, u_user=users, u_data=ratings), attribute=["age", "occupation"])
+    assert data.disclosed.all()
+    assert "18-24 × none" in data.values
+    assert data.m > 60
+    assert data.notes == ()
+
+
 def test_1m(tmp_path: Path) -> None:
     data = read_movielens(put(tmp_path, ML_1M), attribute="occupation")
     assert np.allclose(data.X.toarray(), [[1.0, 0.6], [0.2, 0.0], [0.0, 0.4]])

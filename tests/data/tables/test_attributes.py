@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attriguard.data.tables.attributes import AttributeColumns, join_attributes, read_attributes
+from attriguard.data.tables.attributes import AttributeColumns, read_attributes
+from attriguard.data.tables.coded import code_column, join
 from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import DataError
 
@@ -16,6 +17,11 @@ from attriguard.errors import DataError
 def attributes(frame: object, attribute=None, *, user=None, ratings_user="user", duplicates="error"):
     table = read_table(frame, "users.csv")
     return read_attributes(table, AttributeColumns(attribute, user, ratings_user), duplicates)
+
+
+def join_attributes(columns, orders=None):
+    joint = join([code_column(name, column, (orders or {}).get(name)) for name, column in columns.items()])
+    return joint.name, joint.codes, joint.values
 
 
 def test_one_attribute_keeps_its_name_and_its_values() -> None:
@@ -37,6 +43,7 @@ def test_a_joint_attribute_has_the_combinations_that_occur() -> None:
 def test_values_come_in_natural_order() -> None:
     assert join_attributes({"a": ["10", "9", "1"]})[2] == ("1", "9", "10")
     assert join_attributes({"a": ["25-34", "5-9", "18-24"]})[2] == ("5-9", "18-24", "25-34")
+    assert join_attributes({"a": ["1.5", "-1", "1.25", "-2"]})[2] == ("-2", "-1", "1.25", "1.5")
     assert join_attributes({"a": ["b", "x", "a"]}, orders={"a": ["x", "b"]})[2] == ("x", "b", "a")
 
 
@@ -103,7 +110,7 @@ def test_the_user_column_is_found(names: list[str], attribute: str | None, user:
     ("frame", "options", "words"),
     [
         ({"user": [1], "age": [3], "city": ["x"]}, {}, "which column is the private attribute.*'age', 'city'"),
-        ({"user": [1], "city": ["x"]}, {"attribute": "town"}, r"no column named 'town' \(option attribute\)"),
+        ({"user": [1], "city": ["x"]}, {"attribute": "town"}, r"no column named 'town' \(the option attribute\)"),
         ({"a": [1], "b": [3], "c": ["x"]}, {"attribute": "c"}, "option attributes_user"),
         ({"user": [1], "city": ["x"]}, {"attribute": "user"}, "which column is the user|other than the user"),
         ({"user": [1], "city": ["x"]}, {"attribute": ["city", "city"]}, "each once"),
@@ -114,7 +121,7 @@ def test_the_user_column_is_found(names: list[str], attribute: str | None, user:
             {},
             r"2 users come more than once \(first: row 1 and row 3\)",
         ),
-        ({"user": [7, 7], "city": ["a", "a"]}, {"duplicates": "mean"}, "duplicates 'last'"),
+        ({"user": [7, 7], "city": ["a", "a"]}, {"duplicates": "mean"}, "duplicates to 'last'"),
     ],
 )
 def test_bad_tables_are_refused(frame: dict[str, list[object]], options: dict[str, object], words: str) -> None:

@@ -57,7 +57,7 @@ def test_options_win_over_guesses() -> None:
         (
             ("user", "item"),
             {"user": "usr"},
-            r"no column named 'usr' \(option user\); its columns are 'user', 'item'",
+            r"no column named 'usr' \(the option user\); its columns are 'user', 'item'",
         ),
         (
             ("a", "b", "c", "d"),

@@ -81,6 +81,9 @@ def read_movielens(folder: str | os.PathLike[str], *, attribute: str | Sequence[
         attribute=chosen,
         scale=(1, 5, 1),
         unmatched="keep",
+        # The data set is known as it is: "none" is an occupation, and rare combinations are as they are.
+        missing=(),
+        min_users=1,
     )
     return replace(data, item_names=_titles(base / layout.items, layout, data.items))
 

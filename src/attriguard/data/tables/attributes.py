@@ -1,9 +1,8 @@
-"""The private attribute: codes and value names, and several attributes as one joint attribute."""
+"""The private attribute: which columns of a table it is, and how their cells become its values."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +11,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from attriguard._checks import UNDISCLOSED
 from attriguard.data.tables.arrays import plain_array
+from attriguard.data.tables.bins import Bins, check_bins, cut_numbers
+from attriguard.data.tables.coded import SEPARATOR as SEPARATOR
+from attriguard.data.tables.coded import Coded, code_column, join
 from attriguard.data.tables.columns import USER_NAMES, bare, guess_column, named_column, usable_columns
 from attriguard.data.tables.duplicates import find_repeats
-from attriguard.data.tables.ids import encode_ids
+from attriguard.data.tables.ids import encode_ids, lookup
+from attriguard.data.tables.missing import check_missing, without_missing
+from attriguard.data.tables.rare import Rare, check_size
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
-
-# Stands between the names of a joint attribute, and between its values.
-SEPARATOR = " × "
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeTable:
-    """The users whom a table describes, sorted by id, and the value of each attribute (None: undisclosed)."""
+    """The users whom a table describes, sorted by id, and the value of each attribute (None: undisclosed).
+
+    ``orders`` has the columns that the table declares to be categories, with the order of these, if they have one.
+    """
 
     name: str
     users: NDArray[Any]
@@ -34,50 +37,59 @@ class AttributeTable:
     orders: dict[str, list[str]]
 
 
-def join_attributes(
-    columns: Mapping[str, Any], *, orders: Mapping[str, Sequence[str]] | None = None
-) -> tuple[str, NDArray[np.int64], tuple[str, ...]]:
-    """One attribute out of one or more: its name, a code a user, and the names of the values that occur.
+@dataclass(frozen=True, slots=True)
+class ValueRules:
+    """How cells become values: marks of missing ones, bins of numbers, and what happens to rare values."""
 
-    A column holds text, or None for a user who does not disclose. A user who does not disclose one of several
-    attributes does not disclose the joint attribute. Values come in natural order ("9" before "10"), or in the order
-    that ``orders`` gives.
-    """
-    if not columns:
-        raise DataError("at least one attribute is needed, got none")
-    joint: NDArray[np.int64] | None = None
-    names: list[str] = []
-    for name, column in columns.items():
-        codes, values = _code(column, (orders or {}).get(name))
-        if joint is None:
-            joint, names = codes, values
-            continue
-        both = np.where((joint < 0) | (codes < 0), UNDISCLOSED, joint * len(values) + codes)
-        pairs = np.unique(both[both >= 0])
-        # Only the pairs that occur become values, so the codes stay small however many attributes are joined.
-        joint = np.where(both < 0, UNDISCLOSED, np.searchsorted(pairs, both)).astype(np.int64)
-        names = [names[pair // len(values)] + SEPARATOR + values[pair % len(values)] for pair in pairs.tolist()]
-    if joint is None:
-        raise DataError("at least one attribute is needed, got none")
-    return SEPARATOR.join(columns), joint, tuple(names)
+    missing: frozenset[str]
+    bins: Bins
+    rare: Rare
+
+    @classmethod
+    def checked(cls, *, missing: Iterable[str] | None, bins: Bins, min_users: int | None, rare: str) -> ValueRules:
+        """As the options of the same names say."""
+        return cls(check_missing(missing), check_bins(bins), Rare.checked(min_users, rare))
+
+    @property
+    def remedy(self) -> str:
+        """What to do where too few values are left."""
+        named = {"bins": isinstance(self.bins, (int, tuple)), "min_users": self.rare.least is not None}
+        changed = " or ".join(f"the option {option}" for option, given in named.items() if given)
+        return f"change {changed}" if changed else "correct the table"
 
 
-def _code(column: Any, order: Sequence[str] | None) -> tuple[NDArray[np.int64], list[str]]:
-    """Codes of a column's text, -1 where there is none, and the values in order."""
-    text = pc.utf8_trim_whitespace(pa.array(column, pa.large_string(), from_pandas=True))
-    encoded = pc.if_else(pc.equal(text, ""), None, text).dictionary_encode()
-    found: list[str] = encoded.dictionary.to_pylist()
-    place = {value: k for k, value in enumerate(order or ())}
-    ranked = sorted(found, key=lambda value: (place.get(value, len(place)), _natural(value)))
-    new_code = {value: code for code, value in enumerate(ranked)}
-    recode = np.array([new_code[value] for value in found] + [UNDISCLOSED], dtype=np.int64)
-    return recode[encoded.indices.fill_null(UNDISCLOSED).to_numpy()], ranked
+def form_attribute(table: AttributeTable, users: NDArray[Any], rules: ValueRules) -> Coded:
+    """The attribute of ``users``: missing values, bins and rare values column by column, then one joint attribute."""
+    row = lookup(users, table.users)
+    rowless = int(np.count_nonzero(row < 0))
+    # A user without a row has position -1, and so gets the None that is appended here.
+    texts = {name: np.append(column, [None])[row] for name, column in table.columns.items()}
+    columns = [code_column(name, text, table.orders.get(name)) for name, text in texts.items()]
+    columns = [_with_spellings_told(without_missing(column, rules.missing, rowless)) for column in columns]
+    known = [note for column in columns for note in column.notes]
+    columns = cut_numbers(columns, rules.bins, table=table.name, least=rules.rare.least_in_bin)
+    columns = [rules.rare.settle(column) for column in columns]
+    joint = join(columns)
+    if len(columns) > 1:
+        joint = rules.rare.settle(joint)
+    if len(joint.values) < 2:
+        found = "nobody discloses it" if not joint.values else "everybody who discloses it has the same value"
+        reasons = f" ({'; '.join(known)})" if known else ""
+        raise DataError(
+            f"{table.name}: the attribute {joint.name!r} must have at least two values, but {found}{reasons}; "
+            f"name another attribute, or {rules.remedy}"
+        )
+    return joint if rules.rare.least is not None else check_size(joint, columns)
 
 
-def _natural(value: str) -> tuple[list[str | int], str]:
-    """Numbers inside a name count as numbers."""
-    parts = re.split(r"([0-9]+)", value)
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)], value
+def _with_spellings_told(column: Coded) -> Coded:
+    again = len(column.values) - len({value.casefold() for value in column.values})
+    if not again:
+        return column
+    return column.told(
+        f"{column.name!r} has values that differ in upper and lower case only ({again:,}), and these stay apart; write "
+        f"them alike if they mean the same"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +127,13 @@ def read_attributes(table: InputTable, columns: AttributeColumns, duplicates: st
         raise DataError(
             f"{table.name} must have one row a user, but {repeats.keys:,} users come more than once "
             f"(first: {table.row(repeats.first)} and {table.row(repeats.second)}); remove the surplus rows, "
-            f"or take each user's last row with duplicates 'last'"
+            f"or take each user's last row: set the option duplicates to 'last'"
         )
     texts = {table.column_names[k]: _texts(table, k)[row_of_user] for k in chosen}
     orders = {table.column_names[k]: _declared_order(table.table.column(k)) for k in chosen}
-    return AttributeTable(table.name, users, texts, {name: order for name, order in orders.items() if order})
+    return AttributeTable(
+        table.name, users, texts, {name: order for name, order in orders.items() if order is not None}
+    )
 
 
 def _user_column(table: InputTable, user: str | None, chosen: list[int] | None, ratings_user: str) -> int:
@@ -157,8 +171,10 @@ def _texts(table: InputTable, column: int) -> NDArray[Any]:
         ) from None
 
 
-def _declared_order(column: pa.ChunkedArray) -> list[str]:
-    """An ordered categorical column says itself in which order its values come."""
-    if not (pa.types.is_dictionary(column.type) and column.type.ordered and column.num_chunks):
+def _declared_order(column: pa.ChunkedArray) -> list[str] | None:
+    """A categorical column says itself which values it has and, if it is an ordered one, in which order they come."""
+    if not pa.types.is_dictionary(column.type):
+        return None
+    if not (column.type.ordered and column.num_chunks):
         return []
     return [str(value).strip() for value in column.chunk(0).dictionary.to_pylist()]

@@ -16,12 +16,13 @@ from attriguard.errors import DataError
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
-_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
-    """A column of ratings as numbers, every one of them finite."""
+def rating_numbers(table: InputTable, column: int, *, may_like: bool) -> NDArray[np.float64]:
+    """A column of ratings as numbers, every one of them finite; ``may_like``: errors propose to take rows as likes."""
     cells = plain_array(table.table.column(column))
+    remedy = ", or take every row as a like with the option like" if may_like else ""
     if pa.types.is_large_string(cells.type):
         cells = _numbers_in_text(table, column, cells)
     elif pa.types.is_boolean(cells.type):
@@ -29,7 +30,7 @@ def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)):
         raise DataError(
             f"{table.name}, column {table.column_names[column]!r}: ratings must be numbers, got {cells.type}; "
-            f"name another column with the option rating, or take every row as a like with the option like"
+            f"name another column with the option rating{remedy}"
         )
     numbers: NDArray[np.float64] = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     bad = np.flatnonzero(~np.isfinite(numbers))
@@ -38,7 +39,7 @@ def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
         got = "nothing" if not cells[row].is_valid else f"{numbers[row]:g}"
         raise DataError(
             f"{table.at(row, column)}: a rating must be a finite number, got {got} ({bad.size:,} such rows); "
-            f"remove these rows, or take every row as a like with the option like"
+            f"remove these rows{remedy}"
         )
     return numbers
 
@@ -49,7 +50,7 @@ def _numbers_in_text(table: InputTable, column: int, cells: pa.Array) -> pa.Arra
     try:
         return text.cast(pa.float64())
     except pa.ArrowInvalid:
-        number = pc.match_substring_regex(text, _NUMBER).fill_null(True).to_numpy(zero_copy_only=False)
+        number = pc.match_substring_regex(text, NUMBER).fill_null(True).to_numpy(zero_copy_only=False)
     bad = np.flatnonzero(~number)
     row = int(bad[0]) if bad.size else 0
     raise DataError(

@@ -46,7 +46,19 @@ RATING_NAMES = (
     frozenset({"ratings", "score", "stars", "star", "value", "overall", "rate", "grade", "vote"}),
     frozenset({"bookrating", "userrating", "starrating", "reviewscore", "reviewrating", "movierating"}),
 )
-ROLES = {"user": USER_NAMES, "item": ITEM_NAMES, "rating": RATING_NAMES}
+# In a table of items, the id and what people call the item.
+ITEM_ID_NAMES = (*ITEM_NAMES[:3], frozenset({"id"}), ITEM_NAMES[3])
+TITLE_NAMES = (
+    frozenset({"title", *(f"{word}{end}" for word in ("item", *_ITEM_WORDS) for end in ("title", "name"))}),
+    frozenset({"name", "label", "caption"}),
+)
+ROLES = {
+    "user": USER_NAMES,
+    "item": ITEM_NAMES,
+    "rating": RATING_NAMES,
+    "item_id": ITEM_ID_NAMES,
+    "title": TITLE_NAMES,
+}
 # Row numbers that a program wrote beside the data: never a user, an item or a rating.
 ROW_NUMBERS = re.compile(r"(|index|rownames|unnamed: \d+|__index_level_\d+__)")
 
@@ -71,7 +83,7 @@ def named_column(table: InputTable, name: str, option: str) -> int:
         return found[0]
     problem = "no column" if not found else f"{len(found)} columns"
     raise DataError(
-        f"{table.name} has {problem} named {name!r} (option {option}); its columns are {table.shown_columns}"
+        f"{table.name} has {problem} named {name!r} (the option {option}); its columns are {table.shown_columns}"
     )
 
 
@@ -81,7 +93,7 @@ def usable_columns(table: InputTable) -> list[int]:
 
 
 def find_column(names: Iterable[str], role: str) -> str | None:
-    """The first column whose name is one of those known for a role (user, item or rating), or None."""
+    """The first column whose name is one of those known for a role of ``ROLES``, or None."""
     columns = list(names)
     for known in ROLES[role]:
         for name in columns:

@@ -61,7 +61,7 @@ def build_matrix(
         first, second = (table.row(int(source.rows[row])) for row in (repeats.first, repeats.second))
         raise DataError(
             f"{table.name} has {repeats.keys:,} (user, item) pairs that come more than once, first {first} "
-            f"and {second}; set duplicates to 'last' or 'mean', or remove the surplus rows"
+            f"and {second}; set the option duplicates to 'last' or 'mean', or remove the surplus rows"
         )
     order, starts, counts = _group(keys)
     last = order[starts + counts - 1]
