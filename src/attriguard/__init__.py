@@ -29,6 +29,7 @@ _EXPORTS = {
     "Fetched": "operations.datasets",
     "GoalsResult": "operations.evaluate",
     "Knowing": "operations.evaluate",
+    "Origin": "report.origin",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.protect",
@@ -112,4 +113,5 @@ if TYPE_CHECKING:
     from attriguard.operations.results import Result as Result
     from attriguard.plan import Plan as Plan
     from attriguard.progress import Progress as Progress
+    from attriguard.report.origin import Origin as Origin
     from attriguard.report.page import Table as Table

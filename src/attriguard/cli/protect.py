@@ -90,4 +90,4 @@ def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Sho
     warn(released.warnings)
     if own.plan is not None:
         released.save_plan(own.plan)
-    show(released, shown, saved=own.output, tables=False)
+    show(released, shown, saved=own.output, tables=False, seed=own.seed, read=reads)
