@@ -24,7 +24,7 @@ SOFT = "#5b6675"
 FEW_NAMES, SHORT_NAME = 6, 9
 # One size for a phone and for a desk, in inches: as wide as a phone, its words are still as large as small print.
 WIDTH, HEIGHT, TURNED_HEIGHT = 5.2, 3.5, 4.4
-WORDS, SMALL_WORDS = 11, 9.5
+WORDS, SMALL_WORDS = 11, 10.5
 # Letters that fit beside the axes, and beside a line of the legend.
 ACROSS, UPWARDS, IN_LEGEND = 50, 33, 48
 DOTS_PER_INCH = 150
@@ -88,7 +88,8 @@ def draw(plot: LinePlot | BarPlot) -> Drawing:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "attriguard", "font.size": WORDS}):
+    plain = {"svg.fonttype": "none", "svg.hashsalt": "attriguard", "axes.formatter.min_exponent": 5}  # 100, not 10²
+    with mpl.rc_context({**plain, "font.size": WORDS}):
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
