@@ -176,7 +176,7 @@ onload = () => { document.title = JSON.stringify([...document.querySelectorAll("
     cut: told(all("p, li, h1, h2, figcaption, svg, dt, dd, .stacked td").filter(e => box(e).right > frame.clientWidth)),
     narrow: told(all("figcaption").filter(each => box(each).width < 200)),
     outside: told(words.filter(each => { const whole = box(each.ownerSVGElement), own = box(each); return (
-      own.left < whole.left - 2 || own.right > whole.right + 2 || own.top < whole.top - 2); })),
+      own.left < whole.left - 4 || own.right > whole.right + 4 || own.top < whole.top - 4); })),
     small: told(words.filter(each => parseFloat(getComputedStyle(each).fontSize)
       * box(each.ownerSVGElement).width / each.ownerSVGElement.viewBox.baseVal.width < 9))
   }; })); };</script>"""

@@ -217,10 +217,8 @@ def test_an_evaluation_names_the_strongest_who_learnt():
 
 
 def luminance(colour):
-    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    return np.dot(
-        [0.2126, 0.7152, 0.0722], [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    )
+    parts = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    return np.dot([0.2126, 0.7152, 0.0722], np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4))
 
 
 def test_words_stand_out_from_what_is_behind_them_by_day_and_night():

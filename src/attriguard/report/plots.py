@@ -23,8 +23,8 @@ SOFT = "#5b6675"
 # More names than this on an axis, or longer ones, are turned.
 FEW_NAMES, SHORT_NAME = 6, 9
 # One size for a phone and for a desk, in inches: as wide as a phone, its words are still as large as small print.
-WIDTH, HEIGHT, TURNED_HEIGHT = 5.2, 3.5, 4.4
-WORDS, SMALL_WORDS = 11, 10.5
+WIDTH, HEIGHT, MARGIN = 5.2, 3.5, 0.08
+WORDS = 11
 # Letters that fit beside the axes, and beside a line of the legend.
 ACROSS, UPWARDS, IN_LEGEND = 50, 33, 48
 DOTS_PER_INCH = 150
@@ -87,10 +87,17 @@ def draw(plot: LinePlot | BarPlot) -> Drawing:
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    plain = {"svg.fonttype": "none", "svg.hashsalt": "attriguard", "axes.formatter.min_exponent": 5}  # 100, not 10²
-    with mpl.rc_context({**plain, "font.size": WORDS}):
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    with mpl.rc_context(
+        {
+            "svg.fonttype": "none",  # words stay words
+            "svg.hashsalt": "attriguard",
+            "font.size": WORDS,
+            "axes.formatter.min_exponent": 5,  # 100 rather than 10²
+        }
+    ):
+        figure = Figure(figsize=(WIDTH, HEIGHT), layout=ConstrainedLayoutEngine(h_pad=MARGIN, w_pad=MARGIN))
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         if isinstance(plot, LinePlot):
@@ -137,9 +144,14 @@ def _legend(figure: Figure, axes: Any) -> None:
         )
         extent = legend.get_window_extent()
         if extent.width <= figure.bbox.width or columns == 1:
-            figure.set_figheight(figure.get_figheight() + extent.height / figure.dpi)
+            _grow(figure, extent.height)
             return
         legend.remove()
+
+
+def _grow(figure: Figure, dots: float) -> None:
+    """Room below the plot, so that the plot itself keeps its height."""
+    figure.set_figheight(figure.get_figheight() + dots / figure.dpi)
 
 
 def _svg(figure: Figure, words: str) -> str:
@@ -190,7 +202,7 @@ def _bars(axes: Any, plot: BarPlot) -> None:
             edgecolor="white",
         )  # fmt: skip
         if plot.values:
-            axes.bar_label(drawn, fmt="%.3g", fontsize=SMALL_WORDS)
+            axes.bar_label(drawn, fmt="%.3g")
     if plot.log_y:
         axes.set_yscale("log")
     _name_places(axes, plot.groups)
@@ -200,5 +212,4 @@ def _name_places(axes: Any, names: Sequence[str]) -> None:
     turned = len(names) > FEW_NAMES or any(len(name) > SHORT_NAME for name in names)
     axes.set_xticks(range(len(names)), names, rotation=60 if turned else 0, ha="right" if turned else "center")
     if turned:
-        axes.tick_params(axis="x", labelsize=SMALL_WORDS)
-        axes.figure.set_figheight(TURNED_HEIGHT)
+        _grow(axes.figure, max(label.get_window_extent().height for label in axes.get_xticklabels()))
