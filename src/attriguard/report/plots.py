@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from io import BytesIO, StringIO
+from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -120,13 +121,11 @@ def in_words(plot: LinePlot | BarPlot) -> str:
         ]
         return " ".join(f"Bar chart. {plot.y_label}. {'; '.join(bars)}.".split())
 
-    places = dict(enumerate(plot.names))
-    lines = [
-        f"{line.name}: "
-        + ", ".join(f"{line.y[k]:.3g} at {places.get(int(line.x[k])) or format(line.x[k], '.3g')}" for k in (0, -1))
-        for line in plot.lines
-        if len(line.x)
-    ]
+    places, lines = dict(enumerate(plot.names)), []
+    for line in plot.lines:
+        known = [(x, y) for x, y in zip(line.x, line.y, strict=True) if isfinite(y)]
+        ends = [f"{y:.3g} at {places.get(int(x)) or format(x, '.3g')}" for x, y in known[:1] + known[1:][-1:]]
+        lines.append(f"{line.name}: {', '.join(ends) or 'no figure'}")
     if plot.level is not None:
         lines.append(f"{plot.level[0]}: {plot.level[1]:.3g} everywhere")
     return " ".join(f"Line chart. {plot.y_label}, over {plot.x_label}. {'; '.join(lines)}.".split())
