@@ -172,9 +172,9 @@ def _lines(axes: Any, plot: LinePlot) -> None:
     for line in plot.lines:
         k += not line.published or k < 0
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-        style: dict[str, Any] = {"linestyle": DASHES[k % len(DASHES)]}
+        style: dict[str, Any] = {"linestyle": DASHES[k % len(DASHES)], "markersize": 5}
         if line.published:
-            style = {"linestyle": "none", "markerfacecolor": "none", "markersize": 10}
+            style = {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
         axes.plot(line.x, line.y, label=line.name, color=colour, marker=marker, **style)
         if line.spread:
             low = [y - s for y, s in zip(line.y, line.spread, strict=True)]
