@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -71,3 +77,139 @@ def squeezed_entries(monkeypatch):
         return strict(X, **options)
 
     monkeypatch.setattr(_checks, "check_matrix", check)
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory):
+    """One result of every operation, small."""
+    import attriguard as ag
+
+    data = ag.load_dataset("twin", n_users=400, n_items=80, n_values=3)
+    work = tmp_path_factory.mktemp("work")
+    common = {"attacks": ["BA-A", "LR-A"], "random_state": 0}
+    return {
+        "audit": ag.audit(data, budgets=[1, 3], retrained="LR-A", **common),
+        "evaluate": ag.evaluate(
+            data, budgets=[1, 3], work=work, knowing=ag.Knowing(["LR-A"], detector=True, draws=1), **common
+        ),
+        "goals": ag.evaluate(
+            data, budgets=[2], goals=["mislead", "conceal"], attacks=["LR-A"], random_state=[0, 1], members=1, work=work
+        ),
+        "compare": ag.compare(
+            data, defenses=["AttriGuard", "random-deletions"], strengths={"AttriGuard": [1, 2]}, draws=1, work=work,
+            cost=ag.RecommenderTest("PureSVD", holdouts=1), **common,
+        ),
+        "protect": ag.protect(data.to_arrow(), ag.learn(data), key=b"a secret of sixteen bytes"),
+    }  # fmt: skip
+
+
+class Outline(HTMLParser):
+    """What a page holds, in its order; fails on a tag that is not closed."""
+
+    VOID = ("meta", "link", "br", "img")
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.parts, self.addresses, self.text, self.entries, self.footer = [], [], [], [], {}, {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.parts.append((tag, given))
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "xlink:href") and value]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.parts.append((tag, dict(attrs)))
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "xlink:href") and value]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self.open or "head" in self.open or not data.strip():
+            return
+        self.text.append(data.strip())
+        if self.open[-1] == "dt":
+            self.term = data.strip()
+        elif self.open[-1] == "dd":
+            told = self.footer if "footer" in self.open else self.entries
+            told.setdefault(self.term, []).append(data.strip())
+
+    def named(self, tag):
+        return [given for name, given in self.parts if name == tag]
+
+
+@pytest.fixture(scope="session")
+def outline():
+    """What a page holds; fails where it is not whole, needs something from outside, or cannot be read aloud."""
+
+    def check(page):
+        found = Outline(page)
+        assert page.startswith('<!doctype html>\n<html lang="en">')
+        assert all(address.startswith(("#", "data:")) for address in found.addresses)
+        assert not re.search(r"https?://(?!www\.w3\.org/(1999/xlink|2000/svg))|url\((?!#)|@import|<script", page)
+        assert all(given.get("scope") in ("col", "row") for given in found.named("th"))
+        assert all(given["role"] == "img" and len(given["aria-label"]) > 30 for given in found.named("svg"))
+        for section in page.split("<section")[1:]:  # charts before tables
+            assert section.find("<table") == -1 or section.rfind("<svg") < section.find("<table")
+        assert {"made", "with"} <= set(found.footer)
+        return found
+
+    return check
+
+
+# The pages stand in frames, since a window cannot be as narrow as a phone. What is beyond its frame would be cut.
+RULER = """<script>
+onload = () => { document.title = JSON.stringify([...document.querySelectorAll("iframe")].map(frame => {
+  const page = frame.contentDocument, box = element => element.getBoundingClientRect();
+  const all = what => [...page.querySelectorAll(what)];
+  const told = found => found.map(each => each.textContent.slice(0, 60));
+  const words = all("svg text").filter(each => box(each).height > 0);
+  return {
+    name: frame.name,
+    beyond: Math.max(0, page.documentElement.scrollWidth - frame.clientWidth),
+    cut: told(all("p, li, h1, h2, figcaption, svg, dt, dd, .stacked td").filter(e => box(e).right > frame.clientWidth)),
+    narrow: told(all("figcaption").filter(each => box(each).width < 200)),
+    outside: told(words.filter(each => { const whole = box(each.ownerSVGElement), own = box(each); return (
+      own.left < whole.left - 4 || own.right > whole.right + 4 || own.top < whole.top - 4); })),
+    small: told(words.filter(each => parseFloat(getComputedStyle(each).fontSize)
+      * box(each.ownerSVGElement).width / each.ownerSVGElement.viewBox.baseVal.width < 9))
+  }; })); };</script>"""
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, to open pages with."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("there is no Chromium here to open pages with")
+    return found
+
+
+@pytest.fixture
+def readable(browser, tmp_path):
+    """Fails where a page is cut, moves sideways, or has too small letters, on a phone or on a desk."""
+
+    def check(pages):
+        frames = [
+            f'<iframe name="{name} {width}" style="width: {width}px" srcdoc="{html.escape(page)}"></iframe>'
+            for name, page in pages.items()
+            for width in (390, 1200)
+        ]
+        (tmp_path / "frames.html").write_text(f"<!doctype html><title></title><body>{''.join(frames)}{RULER}</body>")
+        command = [
+            browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+            "--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", (tmp_path / "frames.html").as_uri(),
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+        found = json.loads(html.unescape(re.search("<title>(.*?)</title>", done.stdout).group(1)))
+        assert [each.pop("name") for each in found] == [f"{name} {width}" for name in pages for width in (390, 1200)]
+        assert found == [{"beyond": 0, "cut": [], "narrow": [], "outside": [], "small": []}] * len(frames)
+
+    return check

@@ -53,27 +53,6 @@ def files(table, people, guard, tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def results(data, tmp_path_factory):
-    """One result of every operation, small."""
-    work = tmp_path_factory.mktemp("work")
-    common = {"attacks": ["BA-A", "LR-A"], "random_state": 0}
-    return {
-        "audit": ag.audit(data, budgets=[1, 3], retrained="LR-A", **common),
-        "evaluate": ag.evaluate(
-            data, budgets=[1, 3], work=work, knowing=ag.Knowing(["LR-A"], detector=True, draws=1), **common
-        ),
-        "goals": ag.evaluate(
-            data, budgets=[2], goals=["mislead", "conceal"], attacks=["LR-A"], random_state=[0, 1], members=1, work=work
-        ),
-        "compare": ag.compare(
-            data, defenses=["AttriGuard", "random-deletions"], strengths={"AttriGuard": [1, 2]}, draws=1, work=work,
-            cost=ag.RecommenderTest("PureSVD", holdouts=1), **common,
-        ),
-        "protect": ag.protect(data.to_arrow(), ag.learn(data), key=KEY),
-    }  # fmt: skip
-
-
 ALL = ("audit", "evaluate", "goals", "compare", "protect")
 
 
@@ -87,13 +66,13 @@ def test_a_result_is_tidy_frozen_and_short(results, name):
     assert len(repr(result).splitlines()) <= 10
     assert "<table" in result._repr_html_()
     with pytest.raises(FrozenInstanceError):
-        result.command = "mine"
+        result.origin = "mine"
     json.dumps(result.record(), default=lambda value: value.tolist() if hasattr(value, "tolist") else str(value))
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_result_is_saved_by_its_suffix(results, name, tmp_path):
-    result = results[name].with_command("attriguard something")
+    result = results[name].with_origin(ag.Origin("attriguard something"))
     result.save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["command"] == "attriguard something"
     assert (result.save(tmp_path / "r.html")).read_text().startswith("<!doctype html>")

@@ -29,6 +29,7 @@ _EXPORTS = {
     "Fetched": "operations.datasets",
     "GoalsResult": "operations.evaluate",
     "Knowing": "operations.evaluate",
+    "Origin": "report.origin",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
@@ -114,4 +115,5 @@ if TYPE_CHECKING:
     from attriguard.operations.wishes import Wishes as Wishes
     from attriguard.plan import Plan as Plan
     from attriguard.progress import Progress as Progress
+    from attriguard.report.origin import Origin as Origin
     from attriguard.report.page import Table as Table

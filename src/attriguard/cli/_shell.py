@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attriguard.cli._origin import origin_of, typed
 from attriguard.errors import AttriGuardError, ReleaseRefusedError
 
 if TYPE_CHECKING:
@@ -61,12 +62,17 @@ def _plain(value: Any) -> Any:
 
 
 def show(
-    result: ag.Result, shown: Shown, *, saved: Path | None = None, drawn: Path | None = None, tables: bool = True
-) -> None:
-    """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables."""
-    for path in (saved, drawn):
-        if path is not None:
-            result.save(path)
+    result: ag.Result, shown: Shown, *, saved: Path | None = None, drawn: Path | None = None, tables: bool = True,
+    seed: int | str | None = None, read: Iterable[Path] = (),
+) -> None:  # fmt: skip
+    """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables.
+
+    ``seed`` and the files that were ``read`` are told by record and page.
+    """
+    result = result.with_origin(origin_of(seed, read))
+    for path in sorted(filter(None, (saved, drawn)), key=lambda path: path.suffix == ".html"):
+        result.save(path)  # a page last, since it names the other
+        result = result.with_origin(result.origin.writing(path))
     if shown.as_json:
         emit_json(result.full_record() | ({"output": str(saved)} if saved else {}))
         return
@@ -78,8 +84,8 @@ def show(
             print_table(table)
     for remark in result.remarks:
         screen.print(remark, soft_wrap=True)
-    if saved is not None:
-        screen.print(f"wrote {saved.resolve() if saved.suffix == '.html' else saved}", soft_wrap=True)
+    for path in filter(None, (saved, drawn)):
+        screen.print(f"wrote {path.resolve() if path.suffix == '.html' else path}", soft_wrap=True)
 
 
 def print_table(shown: ag.Table) -> None:
@@ -111,6 +117,7 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run a command line; a mistake of the user's becomes one line on standard error and exit code 2."""
     from typer.exceptions import Abort, TyperException
 
+    typed.set(tuple(arguments))
     try:
         code = app(args=list(arguments), prog_name="attriguard", standalone_mode=False)
     except ReleaseRefusedError as error:

@@ -56,4 +56,4 @@ def audit(
             progress=progress,
             **options,
         )
-    show(result, shown, saved=own.output)
+    show(result, shown, saved=own.output, seed=own.seed, read=source.files)

@@ -35,4 +35,4 @@ def demo(own: Options, shown: o.Shown) -> None:
     with bar() as progress:
         data = ag.load_dataset("twin")
         result = ag.audit(data, budgets=BUDGETS, title=TITLE, random_state=own.seed, progress=progress)
-    show(result, shown, saved=own.output)
+    show(result, shown, saved=own.output, seed=own.seed)

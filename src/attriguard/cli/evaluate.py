@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,7 +151,7 @@ def evaluate(
                 goals=ag.goals.names() if goals.goals.strip() == ALL else o.words(goals.goals),
                 random_state=seeds_of(goals, own.seed), **common,
             )  # fmt: skip
-    show(result.with_command(command_line()), shown, saved=own.output, drawn=own.plot)
+    show(result, shown, saved=own.output, drawn=own.plot, seed=goals.seeds or own.seed, read=source.files)
 
 
 def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[float], common: dict[str, Any]) -> Any:
@@ -233,11 +232,3 @@ def twin(text: str, source: o.Source) -> ag.PublicData:
     except ValueError:
         raise ParameterError(f"--twin must be USERSxITEMSxVALUES, such as 6040x3706x2, got {text!r}") from None
     return ag.load_dataset("twin", n_users=users, n_items=items, n_values=values)
-
-
-def command_line() -> str:
-    """As it was typed; from another program than the console script, only the command's name."""
-    import shlex
-
-    given = sys.argv[1:]
-    return shlex.join(["attriguard", *given]) if given[:1] == ["evaluate"] else "attriguard evaluate"

@@ -156,8 +156,7 @@ def protect(
     warn(released.warnings)
     if own.plan is not None and not released.refused:
         released.save_plan(own.plan)
-    if own.report is not None:
-        released.save(own.report)
-    show(released, shown, saved=None if released.refused else own.output, tables=released.check is not None)
+    saved, tables = None if released.refused else own.output, released.check is not None
+    show(released, shown, saved=saved, drawn=own.report, tables=tables, seed=own.seed, read=reads)
     if released.refused:
         raise ReleaseRefusedError(released.refused)

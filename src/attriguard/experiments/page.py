@@ -15,7 +15,8 @@ from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
 from attriguard.experiments.runner import Finished, all_stored, run_all
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import ProgressLike
-from attriguard.report.page import Figure, Page, Section, Table, write_page
+from attriguard.report.origin import Origin
+from attriguard.report.page import Figure, Page, Section, Table, facts_of, write_page
 from attriguard.report.plots import Drawing, draw
 from attriguard.report.record import versions
 
@@ -80,7 +81,8 @@ def write_reproduction(result: Reproduction, folder: Path) -> None:
             _write(folder / f"{stem}.svg", drawing.svg.encode())
             _write(folder / f"{stem}.png", drawing.png)
     _write(folder / RESULTS, (json.dumps(record(result), indent=1, ensure_ascii=False) + "\n").encode())
-    write_page(reproduction_page(result, drawings), folder / PAGE)
+    page = reproduction_page(result, drawings)
+    write_page(replace(page, origin=page.origin.writing(folder / RESULTS)), folder / PAGE)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -180,12 +182,13 @@ def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | T
     left += [f"{each.experiment.name}: {each.missing}" for each in result.finished if each.numbers is None]
     if left:
         sections.append(Section("Not on this page", points=left))
-    facts = [(name, _words(value)) for name, value in result.facts.items()]
+    facts = {name: value for name, value in result.facts.items() if name not in ("command", "seed", "versions")}
     return Page(
         title="AttriGuard, measured again",
         lead=summary(result),
         sections=sections,
-        facts=[*facts, ("data set", result.source), ("profile", result.profile)],
+        facts=[("data", result.source), ("profile", result.profile), *facts_of(facts)],
+        origin=Origin(result.facts.get("command", ""), result.facts.get("seed")),
     )
 
 
@@ -215,7 +218,11 @@ def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Tabl
             f"Main number: the paper {paper}; measured {found}.",
             *experiment.notes(numbers),
         ],
-        parts=[rule, *(part if isinstance(part, Table) else Figure(part.svg, part.caption) for part in drawings)],
+        parts=[
+            *(Figure(part.svg, part.caption) for part in drawings if isinstance(part, Drawing)),
+            rule,
+            *(part for part in drawings if isinstance(part, Table)),
+        ],
         points=[f"Needs: {', '.join(experiment.inputs)}. {_took(each.seconds)}"],
         anchor=experiment.name,
     )
@@ -224,9 +231,3 @@ def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Tabl
 def _took(seconds: dict[str, float]) -> str:
     wall, cpu = seconds["wall"], seconds["cpu"]
     return f"Took {wall:,.0f} s here, {cpu:,.0f} s of computing (shared parts count where first made)."
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {number}" for name, number in value.items() if number is not None)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

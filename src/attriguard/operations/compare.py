@@ -11,7 +11,6 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_choice, check_number
-from attriguard._text import count_of
 from attriguard.attacks import class_of, lineup
 from attriguard.attacks.base import Attack
 from attriguard.data.public_data import PublicData
@@ -29,7 +28,7 @@ from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables, tradeoff_plot
+from attriguard.report.comparison import Comparison, Costs, comparison_page, record, tables, tradeoff_plot, verdict
 from attriguard.report.page import Page, Table
 from attriguard.report.plots import draw
 from attriguard.utility import get as get_recommender
@@ -68,10 +67,8 @@ class ComparisonResult(Result):
 
     @property
     def headline(self) -> str:
-        """How much was measured, and on what."""
-        found = self.found
-        defenses, attackers = count_of(len(found.tradeoffs), "defense"), count_of(len(found.attacks), "attacker")
-        return f"{defenses} against {attackers} on {found.source}"
+        """Which defense is best at what."""
+        return verdict(self.found)
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -220,6 +217,7 @@ class Run:
                 "training_users": train.n_users,
                 "test_users": test.n_users,
             },
+            summaries={defense.name: f"A defense: {defense.summary}." for defense in self.defenses},
         )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 
 from attriguard._checks import check_count
-from attriguard._text import count_of
 from attriguard.attacks import class_of, lineup, names
 from attriguard.data.public_data import PublicData
 from attriguard.errors import ParameterError
@@ -28,8 +27,9 @@ from attriguard.operations.results import Result
 from attriguard.operations.tidy import ACCURACY, curve_rows
 from attriguard.operations.work import open_cache
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables
+from attriguard.report.evaluation import Evaluation, curves_plot, evaluation_page, record, tables, verdict
 from attriguard.report.goals import goals_page, goals_table, seeds_of
+from attriguard.report.goals import verdict as goals_verdict
 from attriguard.report.page import Page, Table
 from attriguard.report.record import versions
 
@@ -81,10 +81,8 @@ class EvaluationResult(Result):
 
     @property
     def headline(self) -> str:
-        """How much was measured, and on what."""
-        found = self.found
-        attackers, budgets = count_of(len(found.curves), "attacker"), count_of(len(found.budgets), "budget")
-        return f"{attackers} against {budgets} on {found.source}"
+        """What the strongest attackers infer, without the guard and with it."""
+        return verdict(self.found)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
@@ -128,8 +126,8 @@ class GoalsResult(Result):
 
     @property
     def headline(self) -> str:
-        """How much was measured, and on what."""
-        return goals_page(self.found, self.source).lead
+        """Which goal leaves the best attacker least."""
+        return goals_verdict(self.found)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a figure: goal, seed, attack, whether it was retrained, budget, accuracy.

@@ -10,6 +10,7 @@ from attriguard.data.files import make_folder
 from attriguard.data.tables.table import check_output_suffix
 from attriguard.errors import DataError, ParameterError
 from attriguard.operations.results import check_result_suffix
+from attriguard.report.origin import made_at
 from attriguard.report.plan_table import check_plan_suffix
 
 PathLike = str | os.PathLike[str] | None
@@ -37,6 +38,7 @@ def check_outputs(
         if not os.access(make_folder(output.parent), os.W_OK):
             raise DataError(f"{output} cannot be written: {output.parent} is read-only; name another folder")
         taken.append(output)
+    made_at()  # which a page will tell
     if result is not None:
         check_result_suffix(Path(result))
     if table is not None:

@@ -6,7 +6,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +17,7 @@ from attriguard._text import facts_text
 from attriguard.data.files import written_beside
 from attriguard.data.tables.table import write_table
 from attriguard.errors import MissingExtraError, ParameterError
+from attriguard.report.origin import Origin
 from attriguard.report.page import Page, Table, write_page
 
 SUFFIXES = (".html", ".json", ".csv", ".parquet")
@@ -27,11 +28,11 @@ DRAWING = ".svg"  # of a result that has one
 class Result(ABC):
     """What an operation found. A result writes `rows`, `record`, `tables`, `page` and `headline`."""
 
-    command: str = ""  # the command line that asked for it, where there was one
+    origin: Origin = field(default_factory=Origin)  # where it comes from, as far as that is known
 
-    def with_command(self, command: str) -> Self:
-        """The same, with the command line that asked for it, which the record and the page then name."""
-        return replace(self, command=command)
+    def with_origin(self, origin: Origin) -> Self:
+        """The same, with the command, the seed and the files that it comes from, which record and page then name."""
+        return replace(self, origin=origin)
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -65,8 +66,13 @@ class Result(ABC):
         return ()
 
     def full_record(self) -> dict[str, Any]:
-        """The record, and the command that asked for it."""
-        return {"command": self.command, **self.record()} if self.command else self.record()
+        """The record, and where it comes from."""
+        return {**self.origin.record(), **self.record()}
+
+    def full_page(self) -> Page:
+        """The page, and where it comes from."""
+        page = self.page()
+        return page if self.origin == Origin() else replace(page, origin=self.origin)
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table."""
@@ -103,7 +109,7 @@ class Result(ABC):
             return target
         check_result_suffix(target)
         if suffix == ".html":
-            write_page(self.page(), target)
+            write_page(self.full_page(), target)
         elif suffix == ".json":
             write_json(self.full_record(), target)
         else:

@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from attriguard.attacks import class_of
+from attriguard.attacks import ATTACKS
+from attriguard.attacks.base import Attack
 from attriguard.errors import ParameterError
 
 
 def plain_name(attack: str) -> str:
     """What the attacker uses, for readers who do not know the paper; the name itself where nothing else is known."""
-    cls = _class_of(attack)
-    return attack if cls is None else getattr(cls, "plain_name", cls.summary) or attack
+    cls = class_named(attack)
+    return attack if cls is None else cls.plain_name or summary(attack)
+
+
+def summary(attack: str) -> str:
+    """What the attacker does, in a few words; the name itself where nothing else is known."""
+    return getattr(class_named(attack), "summary", attack)
+
+
+def full_name(attack: str) -> str:
+    """The plain name before the code: "logistic regression (LR-A)", "logistic regression (LR-A) retrained"."""
+    plain = plain_name(attack)
+    if plain != attack:
+        return f"{plain} ({attack})"
+    return " ".join(map(full_name, attack.split())) if " " in attack else attack
 
 
 def is_baseline(attack: str) -> bool:
     """Does the attack guess without looking at the data?"""
-    return bool(getattr(_class_of(attack), "is_baseline", attack == "BA-A"))
+    return bool(getattr(class_named(attack), "is_baseline", False))
 
 
-def _class_of(attack: str) -> Any:
-    """The attack's class; None for a name that no registry has, such as "LR-A retrained"."""
+def class_named(attack: str) -> type[Attack] | None:
+    """The attack's class, of this package or a plug-in; None for any other name, such as "LR-A retrained"."""
     try:
-        return class_of(attack)
-    except ParameterError:
+        if attack in ATTACKS:
+            return ATTACKS[attack]
+    except ParameterError:  # an installed plug-in that cannot be loaded
         return None
+    return _loaded().get(attack)
+
+
+def known_names() -> list[str]:
+    """The names of all attacks: those of the registry, and those of the plug-ins that were loaded."""
+    return list(dict.fromkeys([*ATTACKS, *_loaded()]))
+
+
+def _loaded() -> dict[str, type[Attack]]:
+    """Attacks by name, as soon as their modules are loaded: so are plug-ins that were given as "module:Class"."""
+    found, left = {}, [Attack]
+    while left:
+        cls = left.pop()
+        left += cls.__subclasses__()
+        if isinstance(vars(cls).get("name"), str):
+            found[cls.name] = cls
+    return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from attriguard.evaluation.check import MEASURES, Check
 from attriguard.evaluation.inference import Estimate, Inference
-from attriguard.report.attack_names import plain_name
+from attriguard.report.attack_names import full_name
 from attriguard.report.page import Section, Table
 
 NAMES = {"auc": "AUC", "accuracy": "accuracy", "balanced": "balanced accuracy"}
@@ -44,14 +44,14 @@ def check_tables(check: Check) -> list[Table]:
             shown(getattr(check.strongest_before(name), name)),
             shown(getattr(check.strongest_after(name), name)),
             f"{check.change(name).value:+.3f} ± {check.change(name).margin:.3f}",
-            f"{_named(check.strongest_after(name).attack)}, {_setting(check.strongest_after(name))}",
+            f"{full_name(check.strongest_after(name).attack)}, {_setting(check.strongest_after(name))}",
         ]
         for name in MEASURES
     ]
     attackers = []
     for original in check.before:
         after = {each.retrained: each for each in check.after if each.attack == original.attack}
-        row = [_named(original.attack), *(shown(each.auc) for each in (original, after[True], after[False]))]
+        row = [full_name(original.attack), *(shown(each.auc) for each in (original, after[True], after[False]))]
         attackers.append(row)
     head = ["measure", "original", "released", "change", "strongest on the release"]
     return [
@@ -117,7 +117,3 @@ def check_record(check: Check) -> dict[str, Any]:
 
 def _setting(found: Inference) -> str:
     return "retrained" if found.retrained else "unaware"
-
-
-def _named(attack: str) -> str:
-    return f"{plain_name(attack)} ({attack})"

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from attriguard.evaluation.accuracy import Curve
 from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.precision import PrecisionLoss
-from attriguard.report.page import Figure, Page, Section, Table
+from attriguard.report.attack_names import full_name
+from attriguard.report.evaluation import in_100
+from attriguard.report.origin import Origin
+from attriguard.report.page import Figure, Page, Section, Table, facts_of
 from attriguard.report.plots import Line, LinePlot, draw
 from attriguard.report.record import versions
 
 DIGITS = 4
+NO_GUARD = "no guard"
 # Marks defenses that are told every user's true value.
 TOLD = "*"
 # Recommended items that the tables show; the record has all.
@@ -44,6 +49,12 @@ class Comparison:
     guessing: float  # the share of the most frequent value
     costs: Costs | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    summaries: Mapping[str, str] = field(default_factory=dict)  # by defense: what it does
+
+    @property
+    def before(self) -> list[float | None]:
+        """What every attack infers of untouched users."""
+        return [curve.before for curve in self.tradeoffs[0].curves]
 
     @property
     def attacks(self) -> list[str]:
@@ -73,27 +84,96 @@ class Comparison:
         return known
 
 
-def tables(result: Comparison) -> list[Table]:
-    """Every point, the noise that each accuracy costs, and what a recommender loses."""
-    shown = [_points(result), *(_reached(result, attack) for attack in result.attacks)]
-    return shown if result.costs is None else [*shown, _lost(result.costs)]
+def verdict(result: Comparison) -> str:
+    """Which defense is best at what: for the same changes, for the fewest changes, for a recommender."""
+    said = [_at_the_same_changes(result), _with_fewest_changes(result), _for_a_recommender(result)]
+    return " ".join(sentence for sentence in said if sentence)
 
 
-def _lost(costs: Costs) -> Table:
+def _at_the_same_changes(result: Comparison) -> str:
+    """What the strongest attacker infers after each defense, at the most changes that all of them were tried with."""
+    changes = min(max(tradeoff.l0) for tradeoff in result.tradeoffs)
+    left = {_told(each): max(_accuracy_at(curve, changes) for curve in each.curves) for each in result.tradeoffs}
+    best, *others = sorted(left, key=lambda name: left[name])
+    rest = [f"after {others[0]}, the next, {100 * left[others[0]]:.0f}"] if others else []
+    rest += [f"with no guard {100 * max(share for share in result.before if share is not None):.0f}"]
+    return (
+        f"At the same number of changed ratings, {changes:.1f} a user, {best} leaves the strongest attacker least: he "
+        f"infers “{result.attribute}” of {in_100(left[best])} users; {', '.join(rest)}, by guessing "
+        f"{100 * result.guessing:.0f}."
+    )
+
+
+def _told(tradeoff: Tradeoff) -> str:
+    """The defense's name, and whether it is told what no defense knows in practice."""
+    return tradeoff.defense + (" (which is told every user's true value)" if tradeoff.needs_truth else "")
+
+
+def _accuracy_at(curve: Curve, changes: float) -> float:
+    """What an attack infers at a number of changes; between two measured ones, a line."""
+    points = sorted(zip(curve.expected_cost, curve.accuracy, strict=True))
+    if curve.before is not None:
+        points.insert(0, (0.0, curve.before))
+    return float(np.interp(changes, [x for x, _ in points], [y for _, y in points]))
+
+
+def _with_fewest_changes(result: Comparison) -> str:
+    """Who brings all attackers down to the lowest level, not below guessing, that any defense brings them to."""
+    for level in [level for level in reversed(result.levels) if level >= result.guessing]:
+        needed = {}
+        for tradeoff in result.tradeoffs:
+            noise = [tradeoff.noise_for(attack, level) for attack in result.attacks]
+            if all(changes is not None for changes in noise):
+                needed[_told(tradeoff)] = max(changes for changes in noise if changes is not None)
+        if needed:
+            best = min(needed, key=lambda name: needed[name])
+            every, short = len(result.tradeoffs), len(result.tradeoffs) - len(needed)
+            rest = f"; {short} of {every} defenses do not get there" if short else ""
+            return (
+                f"To bring every attacker down to {in_100(level)}, {best} needs the fewest changes: "
+                f"{needed[best]:,.1f} a user{rest}."
+            )
+    return ""
+
+
+def _for_a_recommender(result: Comparison) -> str:
+    """Whose releases a recommender learns best from."""
+    if result.costs is None:
+        return ""
+    lost = {loss.defense: float(loss.each_protected.mean()) for loss in result.costs.losses}
+    best = min(lost, key=lambda name: lost[name])
+    return (
+        f"Where {full_name(result.costs.attack)} infers {in_100(result.costs.accuracy)} after each, {best} costs the "
+        f"recommender {result.costs.recommender} least: {100 * lost[best]:.1f} % of its precision for protected users."
+    )
+
+
+def tables(result: Comparison, named: Callable[[str], str] = str) -> list[Table]:
+    """Every point, the noise that each accuracy costs, and what a recommender loses.
+
+    ``named`` is how an attack is called.
+    """
+    shown = [_points(result, named), *(_reached(result, k, named) for k in range(len(result.attacks)))]
+    return shown if result.costs is None else [*shown, _lost(result.costs, named)]
+
+
+def _lost(costs: Costs, named: Callable[[str], str]) -> Table:
     places = [(n, int(np.flatnonzero(costs.losses[0].ns == n)[0])) for n in SHOWN_NS if n in costs.losses[0].ns]
     rows = [
         [
             loss.defense,
-            f"{loss.strength:g}",
+            f"{loss.strength:.4g}",
             *(f"{100 * loss.relative[k]:.2f}" for _, k in places),
             *(f"{100 * loss.relative_protected[k]:.1f}" for _, k in places),
         ]
         for loss in costs.losses
     ]
+    rows.insert(0, [NO_GUARD, "", *["0.00"] * len(places), *["0.0"] * len(places)])
     head = ["defense", "strength", *(f"{n}" for n, _ in places), *(f"own {n}" for n, _ in places)]
     caption = (
-        f"precision that {costs.recommender} loses (%) where {costs.attack} infers {100 * costs.accuracy:.1f} %, by "
-        "the number of recommended items; over all users, and over the protected ones (own)"
+        f"precision that {costs.recommender} loses (%) where {named(costs.attack)} infers "
+        f"{100 * costs.accuracy:.1f} %, by the number of recommended items; over all users, and over the protected "
+        "ones (own)"
     )
     return Table(head, rows, numeric=range(1, len(head)), caption=caption)
 
@@ -104,15 +184,14 @@ def loss_plot(costs: Costs) -> LinePlot:
         [Line(loss.defense, loss.ns.tolist(), (100 * loss.relative_protected).tolist()) for loss in costs.losses],
         x_label="recommended items N",
         y_label=f"precision lost by {costs.recommender},\nprotected users (%)",
-        caption=f"What {costs.recommender} loses where {costs.attack} infers {100 * costs.accuracy:.1f} % after each.",
+        caption=f"What {costs.recommender} loses where {full_name(costs.attack)} infers "
+        f"{100 * costs.accuracy:.1f} % after each.",
     )
 
 
-def _points(result: Comparison) -> Table:
-    head = ["defense", "strength", "changes", "length", *result.attacks]
-    rows = []
-    before = [curve.before for curve in result.tradeoffs[0].curves]
-    rows.append(["none", "", "0", "0", *("–" if share is None else f"{share:.3f}" for share in before)])
+def _points(result: Comparison, named: Callable[[str], str]) -> Table:
+    head = ["defense", "strength", "changes", "length", *map(named, result.attacks)]
+    rows = [[NO_GUARD, "", "0", "0", *("–" if share is None else f"{share:.3f}" for share in result.before)]]
     for tradeoff in result.tradeoffs:
         for k, strength in enumerate(tradeoff.strengths):
             rows.append(
@@ -128,13 +207,15 @@ def _points(result: Comparison) -> Table:
     return Table(head, rows, numeric=range(2, len(head)), caption=caption)
 
 
-def _reached(result: Comparison, attack: str) -> Table:
+def _reached(result: Comparison, place: int, named: Callable[[str], str]) -> Table:
+    attack, before = result.attacks[place], result.before[place]
     head = ["defense", *(f"{level:g}" for level in result.levels)]
-    rows = []
+    none = ["0" if before is not None and before <= level else "not reached" for level in result.levels]
+    rows = [[NO_GUARD, *none]]
     for tradeoff in result.tradeoffs:
         noise = [tradeoff.noise_for(attack, level) for level in result.levels]
         rows.append([result.name_of(tradeoff), *("not reached" if n is None else f"{n:,.2f}" for n in noise)])
-    caption = f"changed ratings a user that bring {attack} down to this share of users"
+    caption = f"changed ratings a user that bring {named(attack)} down to this share of users"
     return Table(head, rows, numeric=range(1, len(head)), caption=caption)
 
 
@@ -144,25 +225,29 @@ def tradeoff_plot(result: Comparison, attack: str) -> LinePlot:
     for tradeoff in result.tradeoffs:
         points = [(x, 100 * y) for x, y in zip(tradeoff.l0, tradeoff.curve(attack).accuracy, strict=True) if x > 0]
         lines.append(Line(result.name_of(tradeoff), [x for x, _ in points], [y for _, y in points]))
+    before = result.tradeoffs[0].curve(attack).before
+    places = [x for line in lines for x in line.x]
+    if before is not None and places:
+        lines.append(Line(NO_GUARD, [min(places), max(places)], [100 * before] * 2))
     return LinePlot(
         lines,
         x_label="changed ratings a user, on average",
-        y_label=f"users whose value {attack} infers (%)",
+        y_label=f"users whose value {full_name(attack)} infers (%)",
         level=("guessing", 100 * result.guessing),
         log_x=True,
-        caption=f"What each defense costs, and what {attack} still infers.",
+        caption=f"What each defense costs, and what {full_name(attack)} still infers.",
     )
 
 
 def comparison_page(result: Comparison) -> Page:
-    """The comparison as a page: plots and prices first, every point below."""
-    shown = tables(result)
+    """The comparison as a page: who is best at what, plots and prices, every point below."""
+    shown = tables(result, full_name)
     plots = [tradeoff_plot(result, attack) for attack in result.attacks]
     drawings = [draw(plot) for plot in (plots if result.costs is None else [*plots, loss_plot(result.costs)])]
     figures = [Figure(drawing.svg, drawing.caption) for drawing in drawings]
     return Page(
         title=f"Defenses of “{result.attribute}”, side by side",
-        lead=f"{len(result.tradeoffs)} defenses against {len(result.attacks)} attackers on {result.source}.",
+        lead=verdict(result),
         sections=[
             Section(
                 title="Utility against privacy",
@@ -174,7 +259,9 @@ def comparison_page(result: Comparison) -> Page:
             ),
             Section(title="Every point", parts=shown[:1]),
         ],
-        facts=[(name, str(value)) for name, value in result.settings.items()],
+        facts=[("data", result.source), *facts_of({k: v for k, v in result.settings.items() if k != "seed"})],
+        words=result.summaries,
+        origin=Origin(seed=result.settings.get("seed")),
     )
 
 

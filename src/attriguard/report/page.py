@@ -1,13 +1,21 @@
-"""One self-contained HTML page: no script, no network, readable on a phone and in print."""
+"""One self-contained HTML page: no script, no network, readable on a phone and in print.
+
+A page opens with what was found; then come charts, tables, facts about the measurement, a glossary of the words that it
+uses, and where it comes from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
+from typing import Any
 
-from attriguard._version import __version__
 from attriguard.data.files import written_beside
+from attriguard.report.glossary import explained
+from attriguard.report.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing (SVG), and a caption that also serves readers who cannot see the drawing."""
+    """A drawing (SVG, which says in words what it shows) and its caption."""
 
     svg: str
     caption: str
@@ -46,12 +54,25 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: a title, what was found in short, sections, and facts about the measurement."""
+    """A page: a title, what was found in short, sections, facts about the measurement, and where it comes from."""
 
     title: str
     lead: str
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    words: Mapping[str, str] = field(default_factory=dict)  # of this page alone, such as defenses, and what they mean
+    origin: Origin = field(default_factory=Origin)
+
+
+def facts_of(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Settings as a page shows them: those that were made, in words."""
+    return [(name.replace("_", " "), _in_words(value)) for name, value in settings.items() if value not in (None, {})]
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {part}" for name, part in value.items() if part is not None)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def render(page: Page) -> str:
@@ -68,7 +89,24 @@ def render(page: Page) -> str:
     )
     environment.filters["drawing"] = lambda svg: Markup(svg[svg.index("<svg") :])  # our own plots, without the prolog
     environment.tests["figure"] = lambda part: isinstance(part, Figure)
-    return environment.get_template("page.html").render(page=page, version=__version__)
+    made = page.origin.facts()
+    known = explained(" \n".join((*_texts(page), *(text for fact in made for text in fact))), page.words)
+    return environment.get_template("page.html").render(page=page, glossary=known, made=made)
+
+
+def _texts(page: Page) -> Iterator[str]:
+    """Every text that a reader of the page sees."""
+    yield from (page.title, page.lead)
+    for section in page.sections:
+        yield from (section.title, *section.text, *section.points)
+        for part in section.parts:
+            yield part.caption
+            if isinstance(part, Figure):
+                yield unescape(re.sub(r"<[^>]*>", " ", part.svg))
+            else:
+                yield from (cell for row in (part.head, *part.rows) for cell in row)
+    for fact in page.facts:
+        yield from fact
 
 
 def write_page(page: Page, path: Path) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from io import BytesIO, StringIO
+from math import isfinite
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,9 +22,12 @@ DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 SOFT = "#5b6675"
 # More names than this on an axis, or longer ones, are turned.
-FEW_NAMES = 8
-# More lines than this have their legend beside the plot.
-FEW_LINES = 4
+FEW_NAMES, SHORT_NAME = 6, 9
+# One size for a phone and for a desk, in inches: as wide as a phone, its words are still as large as small print.
+WIDTH, HEIGHT, MARGIN = 5.2, 3.5, 0.08
+WORDS = 11
+# Letters that fit beside the axes, and beside a line of the legend.
+ACROSS, UPWARDS, IN_LEGEND = 50, 33, 48
 DOTS_PER_INCH = 150
 
 
@@ -81,24 +88,77 @@ def draw(plot: LinePlot | BarPlot) -> Drawing:
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "attriguard", "font.size": 11}):
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    with mpl.rc_context(
+        {
+            "svg.fonttype": "none",  # words stay words
+            "svg.hashsalt": "attriguard",
+            "font.size": WORDS,
+            "axes.formatter.min_exponent": 5,  # 100 rather than 10²
+        }
+    ):
+        figure = Figure(figsize=(WIDTH, HEIGHT), layout=ConstrainedLayoutEngine(h_pad=MARGIN, w_pad=MARGIN))
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         if isinstance(plot, LinePlot):
             _lines(axes, plot)
         else:
             _bars(axes, plot)
+        axes.set(xlabel=fill(plot.x_label, ACROSS), ylabel=fill(plot.y_label, UPWARDS))
         axes.grid(alpha=0.3, axis="both" if isinstance(plot, LinePlot) else "y")
         axes.spines[["top", "right"]].set_visible(False)
-        return Drawing(_svg(figure), _png(figure), plot.caption)
+        _legend(figure, axes)
+        return Drawing(_svg(figure, in_words(plot)), _png(figure), plot.caption)
 
 
-def _svg(figure: Figure) -> str:
+def in_words(plot: LinePlot | BarPlot) -> str:
+    """What a plot shows, for readers who cannot see it."""
+    if isinstance(plot, BarPlot):
+        bars = [
+            f"{name}: " + ", ".join(f"{group} {height:.3g}" for group, height in zip(plot.groups, heights, strict=True))
+            for name, heights in plot.bars.items()
+        ]
+        return " ".join(f"Bar chart. {plot.y_label}. {'; '.join(bars)}.".split())
+
+    places, lines = dict(enumerate(plot.names)), []
+    for line in plot.lines:
+        known = [(x, y) for x, y in zip(line.x, line.y, strict=True) if isfinite(y)]
+        ends = [f"{y:.3g} at {places.get(int(x)) or format(x, '.3g')}" for x, y in known[:1] + known[1:][-1:]]
+        lines.append(f"{line.name}: {', '.join(ends) or 'no figure'}")
+    if plot.level is not None:
+        lines.append(f"{plot.level[0]}: {plot.level[1]:.3g} everywhere")
+    return " ".join(f"Line chart. {plot.y_label}, over {plot.x_label}. {'; '.join(lines)}.".split())
+
+
+def _legend(figure: Figure, axes: Any) -> None:
+    """Below the plot, where it hides nothing, in as many columns as fit; the figure grows by it."""
+    handles, labels = axes.get_legend_handles_labels()
+    if not any(labels) or (len(labels) == 1 and axes.containers):  # one kind of bars needs no name
+        return
+    names = [fill(label, IN_LEGEND) for label in labels]
+    for columns in range(min(len(names), 4), 0, -1):
+        legend = figure.legend(
+            handles, names, loc="outside lower center", ncols=columns, frameon=False, columnspacing=1.2
+        )
+        extent = legend.get_window_extent()
+        if extent.width <= figure.bbox.width or columns == 1:
+            _grow(figure, extent.height)
+            return
+        legend.remove()
+
+
+def _grow(figure: Figure, dots: float) -> None:
+    """Room below the plot, so that the plot itself keeps its height."""
+    figure.set_figheight(figure.get_figheight() + dots / figure.dpi)
+
+
+def _svg(figure: Figure, words: str) -> str:
+    """The drawing, which names itself in words; ids that nothing refers to are left out, since a page has many."""
     buffer = StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = re.sub(r'<g id="[^"]*"', "<g", buffer.getvalue())
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(words)}" ', 1)
 
 
 def _png(figure: Figure) -> bytes:
@@ -112,9 +172,9 @@ def _lines(axes: Any, plot: LinePlot) -> None:
     for line in plot.lines:
         k += not line.published or k < 0
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-        style: dict[str, Any] = {"linestyle": DASHES[k % len(DASHES)]}
+        style: dict[str, Any] = {"linestyle": DASHES[k % len(DASHES)], "markersize": 5}
         if line.published:
-            style = {"linestyle": "none", "markerfacecolor": "none", "markersize": 10}
+            style = {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
         axes.plot(line.x, line.y, label=line.name, color=colour, marker=marker, **style)
         if line.spread:
             low = [y - s for y, s in zip(line.y, line.spread, strict=True)]
@@ -122,7 +182,6 @@ def _lines(axes: Any, plot: LinePlot) -> None:
             axes.fill_between(line.x, low, high, color=colour, alpha=0.12, linewidth=0)
     if plot.level is not None:
         axes.axhline(plot.level[1], color=SOFT, linewidth=1, linestyle=(0, (1, 2)), label=plot.level[0])
-    axes.set(xlabel=plot.x_label, ylabel=plot.y_label)
     if plot.log_x:
         axes.set_xscale("log")
     if plot.log_y:
@@ -131,10 +190,6 @@ def _lines(axes: Any, plot: LinePlot) -> None:
         axes.set_ylim(bottom=0)
     if plot.names:
         _name_places(axes, plot.names)
-    if len(plot.lines) > FEW_LINES:
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif len(plot.lines) + (plot.level is not None) > 1 or any(line.name for line in plot.lines):
-        axes.legend(frameon=False)
 
 
 def _bars(axes: Any, plot: BarPlot) -> None:
@@ -146,17 +201,14 @@ def _bars(axes: Any, plot: BarPlot) -> None:
             edgecolor="white",
         )  # fmt: skip
         if plot.values:
-            axes.bar_label(drawn, fmt="%.3g", fontsize=8)
-    axes.set(xlabel=plot.x_label, ylabel=plot.y_label)
+            axes.bar_label(drawn, fmt="%.3g")
     if plot.log_y:
         axes.set_yscale("log")
     _name_places(axes, plot.groups)
-    if len(plot.bars) > 1:  # above the bars, where nothing can be hidden
-        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(plot.bars), 4))
 
 
 def _name_places(axes: Any, names: Sequence[str]) -> None:
-    turned = len(names) > FEW_NAMES or any(len(name) > 14 for name in names)
+    turned = len(names) > FEW_NAMES or any(len(name) > SHORT_NAME for name in names)
     axes.set_xticks(range(len(names)), names, rotation=60 if turned else 0, ha="right" if turned else "center")
     if turned:
-        axes.tick_params(axis="x", labelsize=9)
+        _grow(axes.figure, max(label.get_window_extent().height for label in axes.get_xticklabels()))
