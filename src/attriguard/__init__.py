@@ -47,10 +47,12 @@ _EXPORTS = {
     # data
     "PublicData": "data.public_data",
     "RatingScale": "data.scale",
+    "dataset_names": "data.named.registry",
     "describe_dataset": "operations.datasets",
     "fetch_dataset": "operations.datasets",
     "list_datasets": "operations.datasets",
     "load_dataset": "data.named.datasets",
+    "parse_table": "data.tables.table",
     "read_authors_format": "data.named.authors",
     "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
@@ -77,10 +79,12 @@ if TYPE_CHECKING:
     from attriguard.data.named.authors import write_authors_format as write_authors_format
     from attriguard.data.named.datasets import load_dataset as load_dataset
     from attriguard.data.named.movielens import read_movielens as read_movielens
+    from attriguard.data.named.registry import dataset_names as dataset_names
     from attriguard.data.public_data import PublicData as PublicData
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.data.tables.table import parse_table as parse_table
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism

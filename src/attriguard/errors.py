@@ -25,6 +25,10 @@ class GuardFileError(DataError):
     """A file that is not a guard, or a damaged one."""
 
 
+class ReleaseRefusedError(AttriGuardError):
+    """A release that failed its check and was not written; the command line ends with exit code 3."""
+
+
 class DownloadError(AttriGuardError, OSError):
     """A data set could not be fetched."""
 

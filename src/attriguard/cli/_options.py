@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attriguard.cli._shell import input_table
 from attriguard.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ Seed = Annotated[
     int | None, typer.Option(min=0, help="Repeat the same run; without it, chance is the operating system's.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors and warnings; --json stays.")]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Shown:
     """How a result is shown on the terminal."""
 
     as_json: AsJson = False
+    quiet: Quiet = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Columns:
 class Source:
     """Ratings with an attribute: files, or a named data set."""
 
-    ratings: Annotated[Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")] = None
+    ratings: Annotated[Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table; - for stdin.")] = None
     attributes: Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")] = None
     attribute: Annotated[
         list[str] | None,
@@ -72,6 +75,15 @@ class Source:
     def files(self) -> list[Path]:
         """The files that are read."""
         return [path for path in (self.ratings, self.attributes) if path is not None]
+
+    def check(self) -> None:
+        """Refuse what names too little or too much; asked before anything is loaded."""
+        if self.dataset is not None and self.ratings is not None:
+            raise ParameterError("give either RATINGS or --dataset, not both")
+        if self.dataset is None and self.ratings is None:
+            raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
+        if self.dataset is None and self.attributes is None:
+            raise DataError("the attribute is missing: name a table with a row a user with --attributes")
 
 
 @dataclass(frozen=True)
@@ -215,6 +227,7 @@ def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
     """The data a command works on: files, or a named data set."""
     import attriguard as ag
 
+    source.check()
     several = source.attribute or []
     attribute = several[0] if len(several) == 1 else source.attribute
     named = {
@@ -222,17 +235,12 @@ def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
         **{name: value for name, value in vars(reading).items() if value not in (None, False, TABLE_DEFAULT)},
     }
     if source.dataset is not None:
-        if source.ratings is not None:
-            raise ParameterError("give either RATINGS or --dataset, not both")
         if source.attributes is not None:
             named["attributes"] = source.attributes
         if named:
             useless = ", ".join(f"--{name}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
         return ag.load_dataset(source.dataset, attribute=attribute)
-    if source.ratings is None:
-        raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
-    if source.attributes is None:
-        raise DataError("the attribute is missing: name a table with a row a user with --attributes")
     named["scale"] = scale_of(reading.scale)
-    return ag.read_ratings(source.ratings, attributes=source.attributes, attribute=attribute, **named)
+    ratings, attributes = input_table(source.ratings), input_table(source.attributes)
+    return ag.read_ratings(ratings, attributes=attributes, attribute=attribute, **named)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attriguard.errors import AttriGuardError
+from attriguard.errors import AttriGuardError, ParameterError, ReleaseRefusedError
 
 if TYPE_CHECKING:
     import typer
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     import attriguard as ag
     from attriguard.cli._options import Shown
 
-EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
+EXIT_BAD_INPUT, EXIT_REFUSED, EXIT_INTERRUPTED = 2, 3, 130
+EXIT_CODES = "Exit codes: 0 done, 2 bad input, 3 a release refused because its check failed, 130 interrupted."
+# In place of a file's name: standard input, or standard output.
+STANDARD = Path("-")
 # Where the output goes to a file or a pipe, no line is cut.
 WIDE = 250
 
@@ -50,6 +52,29 @@ def warn(warnings: Sequence[str]) -> None:
         note(f"attriguard: warning: {warning}")
 
 
+def check_files(
+    shown: Shown, *others: Path | None, tables: Sequence[Path] = (), table: Path | None = None, **files: Any
+) -> None:
+    """`ag.check_outputs` on the files of a command; ``tables``, which are read, and ``table`` may be "-"."""
+    import attriguard as ag
+
+    if list(tables).count(STANDARD) > 1:
+        raise ParameterError("standard input holds one table: name a file for the other instead of -")
+    if table == STANDARD and shown.as_json:
+        raise ParameterError("--json and --output - would both write to standard output; name a file for the table")
+    read = [path for path in tables if path != STANDARD] + list(files.pop("read", ()))
+    ag.check_outputs(*others, table=None if table == STANDARD else table, read=read, **files)
+
+
+def input_table(path: Path | None) -> Any:
+    """What an operation is given for a table: the file, or for "-" the table that comes on standard input."""
+    if path != STANDARD:
+        return path
+    import attriguard as ag
+
+    return ag.parse_table(sys.stdin.buffer.read(), "standard input")
+
+
 def emit_json(record: Any) -> None:
     """A record on standard output."""
     sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n")
@@ -63,14 +88,21 @@ def _plain(value: Any) -> Any:
 def show(
     result: ag.Result, shown: Shown, *, saved: Path | None = None, drawn: Path | None = None, tables: bool = True
 ) -> None:
-    """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables."""
+    """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables.
+
+    Where a table goes to standard output, the words go to standard error.
+    """
     for path in (saved, drawn):
-        if path is not None:
+        if path is not None and path != STANDARD:
             result.save(path)
+    if saved == STANDARD:
+        result.write_csv(sys.stdout.buffer)  # type: ignore[attr-defined]  # a release: no other result may go there
+        sys.stdout.buffer.flush()
     if shown.as_json:
         emit_json(result.full_record() | ({"output": str(saved)} if saved else {}))
+    if shown.as_json or shown.quiet:
         return
-    screen = console()
+    screen = messages() if saved == STANDARD else console()
     screen.print(result.headline, soft_wrap=True)
     if tables:
         screen.print()
@@ -78,7 +110,7 @@ def show(
             print_table(table)
     for remark in result.remarks:
         screen.print(remark, soft_wrap=True)
-    if saved is not None:
+    if saved is not None and saved != STANDARD:
         screen.print(f"wrote {saved.resolve() if saved.suffix == '.html' else saved}", soft_wrap=True)
 
 
@@ -99,25 +131,33 @@ def print_table(shown: ag.Table) -> None:
 
 
 @contextmanager
-def bar() -> Iterator[ag.Progress]:
-    """A bar on standard error, on a terminal only, while the work goes on."""
+def bar(shown: Shown) -> Iterator[ag.Progress]:
+    """A bar on standard error, on a terminal only, while the work goes on; none with --quiet."""
     import attriguard as ag
 
+    if shown.quiet:
+        yield ag.Progress()
+        return
     with ag.progress_bar(messages()) as progress:
         yield progress
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
-    """Run a command line; a mistake of the user's becomes one line on standard error and exit code 2."""
+    """Run a command line; a mistake of the user's becomes one line on standard error.
+
+    The exit code is 0 when the work is done, 2 for bad input, 3 for a release that was refused because its check
+    failed, and 130 after an interrupt.
+    """
     from typer.exceptions import Abort, TyperException
 
     try:
         code = app(args=list(arguments), prog_name="attriguard", standalone_mode=False)
+    except ReleaseRefusedError as error:
+        return fail(str(error), EXIT_REFUSED)
     except AttriGuardError as error:
         return fail(str(error))
     except TyperException as error:
-        message = error.format_message().rstrip(".")
-        return fail(f"{message}; see: attriguard --help" if message else "")
+        return fail(_with_help(error.format_message().rstrip("."), getattr(error, "ctx", None)))
     except (KeyboardInterrupt, Abort):
         code = EXIT_INTERRUPTED
     except MemoryError:
@@ -131,9 +171,17 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     return int(code or 0)
 
 
-def fail(message: str) -> int:
-    """One line on standard error, and the exit code of bad input."""
+def _with_help(message: str, context: Any) -> str:
+    """A mistake in the command line, and the help of the command in which it was made."""
+    if not message:
+        return ""
+    command = context.command_path if context is not None else "attriguard"
+    return f"{message}{' See' if message.endswith('?') else '; see'}: {command} --help"
+
+
+def fail(message: str, code: int = EXIT_BAD_INPUT) -> int:
+    """One line on standard error, and the exit code, that of bad input unless another is given."""
     line = " ".join(message.split())
     if line:
         note(f"attriguard: error: {line}")
-    return EXIT_BAD_INPUT
+    return code

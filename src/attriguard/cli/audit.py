@@ -41,11 +41,12 @@ def audit(
     Writes one HTML page that needs no network and can be sent around: it shows no single user's attribute.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, show
+    from attriguard.cli._shell import bar, check_files, show
 
-    ag.check_outputs(result=own.output, read=source.files)
+    source.check()
+    check_files(shown, result=own.output, tables=source.files)
     budgets, options = o.numbers(own.budgets, "budgets"), guard.options(seed=own.seed)
-    with bar() as progress:
+    with bar(shown) as progress:
         result = ag.audit(
             o.load(source, columns, reading),
             attacks=o.plug_ins(own.attacks),

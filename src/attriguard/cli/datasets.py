@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from attriguard.cli._names import NAMES
 from attriguard.cli._options import AsJson
 
 # More values than this are cut short on a terminal; --json gives them all.
@@ -14,7 +15,21 @@ MAX_SHOWN_VALUES = 40
 
 app = typer.Typer(help="List, describe and fetch the named data sets.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that 'attriguard datasets' lists.")]
+
+def _known(name: str) -> str:
+    NAMES["dataset"].check(name)
+    return name
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A name that 'attriguard datasets' lists.",
+        autocompletion=NAMES["dataset"].complete,
+        callback=_known,
+    ),
+]
 
 
 @app.callback(invoke_without_command=True, epilog="Example: attriguard datasets")

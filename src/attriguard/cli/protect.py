@@ -13,14 +13,19 @@ from attriguard.errors import ParameterError
 
 EXAMPLE = "Example: attriguard protect ratings.csv --guard city.guard --output released.csv --key @secret.key"
 
+NO_KEY = (
+    "attriguard: note: without a key every release is drawn anew, and two releases of the same table tell more than "
+    "one; use --key @FILE"
+)
+
 
 @dataclass(frozen=True)
 class Options:
     """The options of ``protect`` alone."""
 
-    ratings: Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table, a row a rating.")]
+    ratings: Annotated[Path, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table; - for stdin.")]
     guard: Annotated[Path, typer.Option(help="The guard file that 'attriguard fit' wrote.")]
-    output: Annotated[Path, typer.Option(help="The released table to write: .csv, .csv.gz, .tsv or .parquet.")]
+    output: Annotated[Path, typer.Option(help="The released table: .csv, .csv.gz, .tsv, .parquet; - for stdout.")]
     key: Annotated[
         str | None,
         typer.Option(
@@ -69,17 +74,18 @@ def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Sho
     docs/limits.md.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, show, warn
+    from attriguard.cli._shell import bar, check_files, input_table, note, show, warn
 
     if own.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
-    reads = [path for path in (own.ratings, own.guard, own.locked, own.additions) if path is not None]
-    ag.check_outputs(table=own.output, plan=own.plan, read=reads)
-    with bar() as progress:
+    key = Path(own.key[1:]) if own.key and own.key.startswith("@") else own.key
+    reads = [own.guard, own.locked, own.additions, key if isinstance(key, Path) else None]
+    check_files(shown, tables=[own.ratings], table=own.output, plan=own.plan, read=reads)
+    with bar(shown) as progress:
         released = ag.protect(
-            own.ratings,
+            input_table(own.ratings),
             own.guard,
-            key=Path(own.key[1:]) if own.key and own.key.startswith("@") else own.key,
+            key=key,
             locked=own.locked,
             additions=own.additions,
             random_state=own.seed,
@@ -88,6 +94,8 @@ def protect(own: Options, overrides: Overrides, columns: o.Columns, shown: o.Sho
             **overrides.options(),
         )
     warn(released.warnings)
+    if not (own.key or own.seed is not None or shown.quiet):
+        note(NO_KEY)
     if own.plan is not None:
         released.save_plan(own.plan)
     show(released, shown, saved=own.output, tables=False)

@@ -53,11 +53,11 @@ def reproduce(own: Options, shown: o.Shown) -> None:
         show_list(ag.list_experiments(**where), shown)
         return
     ag.check_outputs(own.output / "index.html")
-    with bar() as progress:
-        result = ag.reproduce(own.experiments or (), notify=note, progress=progress, **where)
+    with bar(shown) as progress:
+        result = ag.reproduce(own.experiments or (), notify=None if shown.quiet else note, progress=progress, **where)
     page = result.save_folder(own.output)
     show(result, shown)
-    if not shown.as_json:
+    if not (shown.as_json or shown.quiet):
         console().print(f"The page: {page}", soft_wrap=True)
 
 

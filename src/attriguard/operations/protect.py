@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -147,6 +147,10 @@ class Released(Result):
             return super().save(target)
         self.block.release.write(target)
         return target
+
+    def write_csv(self, file: IO[bytes]) -> None:
+        """Write the released table as CSV into an open file, such as standard output."""
+        self.block.release.write_csv(file)
 
     def save_plan(self, path: str | os.PathLike[str]) -> Path:
         """Write every candidate edit and its probability (.parquet). Keep the file to yourself."""

@@ -7,15 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from attriguard.data.files import written_beside
-from attriguard.errors import DataError
+from attriguard.data.tables.suffixes import check_plan_suffix
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
-
-
-def check_plan_suffix(path: Path) -> None:
-    """Refuse a name that a plan is not written to."""
-    if path.suffix.lower() != ".parquet":
-        raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
 
 
 def write_plan(plan: Plan, guard: AttriGuard, path: Path) -> None:
