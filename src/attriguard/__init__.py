@@ -14,6 +14,8 @@ _EXPORTS = {
     # the verbs
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
+    "cache_info": "operations.cache",
+    "clear_cache": "operations.cache",
     "compare": "operations.compare",
     "evaluate": "operations.evaluate",
     "learn": "operations.learn",
@@ -23,6 +25,7 @@ _EXPORTS = {
     # what they take and give
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
+    "CacheInfo": "operations.cache",
     "ComparisonResult": "operations.compare",
     "EvaluationResult": "operations.evaluate",
     "ExperimentList": "operations.reproduce",
@@ -93,6 +96,9 @@ if TYPE_CHECKING:
     from attriguard.operations.bars import progress_bar as progress_bar
     from attriguard.operations.benchmark import BenchmarkResult as BenchmarkResult
     from attriguard.operations.benchmark import benchmark as benchmark
+    from attriguard.operations.cache import CacheInfo as CacheInfo
+    from attriguard.operations.cache import cache_info as cache_info
+    from attriguard.operations.cache import clear_cache as clear_cache
     from attriguard.operations.compare import ComparisonResult as ComparisonResult
     from attriguard.operations.compare import RecommenderTest as RecommenderTest
     from attriguard.operations.compare import compare as compare

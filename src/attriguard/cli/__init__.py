@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, datasets, demo, evaluate, fit, protect, reproduce
+from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, protect, reproduce
 from attriguard.cli._groups import flat
 from attriguard.cli._shell import EXIT_CODES, run
 
@@ -38,6 +38,7 @@ def options(
 
 
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(cache.app, name="cache")
 for name, module in {
     "demo": demo,
     "fit": fit,

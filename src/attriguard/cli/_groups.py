@@ -35,6 +35,8 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
         check_names(given)
         command(**{name: group(**{f.name: given[f.name] for f in fields(group)}) for name, group in groups.items()})
 
+    # A paragraph is one line, which is then cut to the width of the terminal.
+    run.__doc__ = "\n\n".join(" ".join(part.split()) for part in (command.__doc__ or "").split("\n\n"))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del run.__wrapped__

@@ -61,7 +61,9 @@ class Columns:
 class Source:
     """Ratings with an attribute: files, or a named data set."""
 
-    ratings: Annotated[Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table; - for stdin.")] = None
+    ratings: Annotated[
+        Path | None, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table; - for stdin.")
+    ] = None
     attributes: Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")] = None
     attribute: Annotated[
         list[str] | None,

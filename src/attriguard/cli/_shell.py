@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,10 @@ if TYPE_CHECKING:
     from attriguard.cli._options import Shown
 
 EXIT_BAD_INPUT, EXIT_REFUSED, EXIT_INTERRUPTED = 2, 3, 130
-EXIT_CODES = "Exit codes: 0 done, 2 bad input, 3 a release refused because its check failed, 130 interrupted."
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 declined, or the pipe was closed, 2 bad input, 3 a release refused because its check "
+    "failed, 130 interrupted."
+)
 # In place of a file's name: standard input, or standard output.
 STANDARD = Path("-")
 # Where the output goes to a file or a pipe, no line is cut.
@@ -145,8 +147,8 @@ def bar(shown: Shown) -> Iterator[ag.Progress]:
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run a command line; a mistake of the user's becomes one line on standard error.
 
-    The exit code is 0 when the work is done, 2 for bad input, 3 for a release that was refused because its check
-    failed, and 130 after an interrupt.
+    The exit code is 0 when the work is done, 1 where a question was answered with no or whoever read the output has
+    gone, 2 for bad input, 3 for a release that was refused because its check failed, and 130 after an interrupt.
     """
     from typer.exceptions import Abort, TyperException
 
@@ -162,10 +164,6 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         code = EXIT_INTERRUPTED
     except MemoryError:
         return fail("this needs more memory than there is; try fewer users at a time")
-    except BrokenPipeError:
-        # Whoever read our output has gone; let the interpreter's last flush go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     if code == EXIT_INTERRUPTED:
         note("attriguard: interrupted; no output file was changed")
     return int(code or 0)

@@ -21,7 +21,7 @@ class Options:
     """The options of ``reproduce`` alone."""
 
     experiments: Annotated[
-        list[str] | None, typer.Argument(metavar="[EXPERIMENT]...", help="Names as --list shows them; all otherwise.")
+        list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Names as --list shows them; all otherwise.")
     ] = None
     profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick"
     dataset: Annotated[

@@ -29,7 +29,7 @@ def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)):
         raise DataError(
             f"{table.name}, column {table.column_names[column]!r}: ratings must be numbers, got {cells.type}; "
-            f"name another column with the option rating, or take every row as a like with the option like"
+            f"name another column with the option rating, or remove this one if every row is a like"
         )
     numbers: NDArray[np.float64] = cells.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     bad = np.flatnonzero(~np.isfinite(numbers))
@@ -38,7 +38,7 @@ def rating_numbers(table: InputTable, column: int) -> NDArray[np.float64]:
         got = "nothing" if not cells[row].is_valid else f"{numbers[row]:g}"
         raise DataError(
             f"{table.at(row, column)}: a rating must be a finite number, got {got} ({bad.size:,} such rows); "
-            f"remove these rows, or take every row as a like with the option like"
+            f"remove these rows, or the column if every row is a like"
         )
     return numbers
 
