@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attriguard.progress import Progress
+from attriguard.progress import Progress, tell_compiling
 
 
 class Seen:
@@ -70,3 +70,18 @@ def test_a_bar_only_moves_forward_and_stays_within_its_ends(tree):
     assert seen.shares == sorted(seen.shares)
     assert seen.shares[-1] == pytest.approx(1.0)
     assert all(0.0 <= share <= 1.0 + 1e-12 for share in seen.shares)
+
+
+def test_a_bar_says_that_a_kernel_is_compiled():
+    import io
+
+    from rich.console import Console
+
+    import attriguard as ag
+
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with ag.progress_bar(screen) as progress:
+        progress.tell("Phase I", 0.5)
+        tell_compiling()
+    tell_compiling()  # nobody listens any more
+    assert "compiling for this machine, once" in screen.file.getvalue()

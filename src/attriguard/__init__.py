@@ -14,6 +14,8 @@ _EXPORTS = {
     # the verbs
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
+    "cache_info": "operations.cache",
+    "clear_cache": "operations.cache",
     "compare": "operations.compare",
     "evaluate": "operations.evaluate",
     "learn": "operations.learn",
@@ -23,6 +25,7 @@ _EXPORTS = {
     # what they take and give
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
+    "CacheInfo": "operations.cache",
     "ComparisonResult": "operations.compare",
     "EvaluationResult": "operations.evaluate",
     "ExperimentList": "operations.reproduce",
@@ -49,10 +52,12 @@ _EXPORTS = {
     # data
     "PublicData": "data.public_data",
     "RatingScale": "data.scale",
+    "dataset_names": "data.named.registry",
     "describe_dataset": "operations.datasets",
     "fetch_dataset": "operations.datasets",
     "list_datasets": "operations.datasets",
     "load_dataset": "data.named.datasets",
+    "parse_table": "data.tables.table",
     "read_authors_format": "data.named.authors",
     "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
@@ -79,10 +84,12 @@ if TYPE_CHECKING:
     from attriguard.data.named.authors import write_authors_format as write_authors_format
     from attriguard.data.named.datasets import load_dataset as load_dataset
     from attriguard.data.named.movielens import read_movielens as read_movielens
+    from attriguard.data.named.registry import dataset_names as dataset_names
     from attriguard.data.public_data import PublicData as PublicData
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.data.tables.table import parse_table as parse_table
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
@@ -91,6 +98,9 @@ if TYPE_CHECKING:
     from attriguard.operations.bars import progress_bar as progress_bar
     from attriguard.operations.benchmark import BenchmarkResult as BenchmarkResult
     from attriguard.operations.benchmark import benchmark as benchmark
+    from attriguard.operations.cache import CacheInfo as CacheInfo
+    from attriguard.operations.cache import cache_info as cache_info
+    from attriguard.operations.cache import clear_cache as clear_cache
     from attriguard.operations.compare import ComparisonResult as ComparisonResult
     from attriguard.operations.compare import RecommenderTest as RecommenderTest
     from attriguard.operations.compare import compare as compare

@@ -25,13 +25,13 @@ class GuardFileError(DataError):
     """A file that is not a guard, or a damaged one."""
 
 
+class ReleaseRefusedError(AttriGuardError):
+    """A release that failed its check and was not written; the command line ends with exit code 3."""
+
+
 class DownloadError(AttriGuardError, OSError):
     """A data set could not be fetched."""
 
 
 class MissingExtraError(AttriGuardError, ImportError):
     """An optional dependency is not installed."""
-
-
-class ReleaseRefusedError(AttriGuardError):
-    """A release that its check refuses; the command line exits with code 3."""

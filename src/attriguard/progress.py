@@ -11,6 +11,7 @@ Whoever does the work says how it divides, in the order in which it is done; nob
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -78,3 +79,22 @@ class Progress:
 
 
 ProgressLike = Progress | Sink | None
+
+# Who is told that a kernel is being compiled. That happens once a machine, anywhere in the work, and takes seconds.
+_told: list[Callable[[], None]] = []
+
+
+@contextmanager
+def when_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """While the context lasts, ``tell`` is called whenever a kernel begins to be compiled."""
+    _told.append(tell)
+    try:
+        yield
+    finally:
+        _told.remove(tell)
+
+
+def tell_compiling() -> None:
+    """A kernel begins to be compiled."""
+    for tell in _told:
+        tell()

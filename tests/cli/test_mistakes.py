@@ -61,13 +61,13 @@ def test_where_nothing_can_be_written_nothing_is_computed(command, cli, tmp_path
     ("command", "message"),
     [
         (["fit", "--dataset", "twin", "--like", "--scale", "1:10:1", "--output", "OUT"], "--scale, --like"),
-        (["fit", "--dataset", "twin", "--attributes", "nosuch.csv", "--output", "OUT"], "--attributes"),
+        (["fit", "--dataset", "twin", "--attributes", __file__, "--output", "OUT"], "--attributes"),
         (
             ["fit", "--dataset", "twin", "--goal", "conceal", "--confidence", "3", "--output", "OUT"],
             "--confidence: of no use with --goal conceal",
         ),
         (
-            ["fit", "--dataset", "twin", "--goal", "conceal", "--classifier", "x", "--output", "OUT"],
+            ["fit", "--dataset", "twin", "--goal", "conceal", "--classifier", "nn", "--output", "OUT"],
             "--classifier: of no use with --goal conceal",
         ),
         (["audit", "--dataset", "twin", "--goal", "conceal", "--budgets", "nan", "--output", "OUT"], "finite"),

@@ -218,7 +218,9 @@ def test_titles_in_a_plan(people):
     "given",
     [["--bins", "5"], ["--min-users", "20"], ["--missing", ""], ["--item-names", "t.csv"], ["--attributes-user", "x"]],
 )
-def test_named_data_sets_are_known_as_they_are(given, cli, tmp_path):
+def test_named_data_sets_are_known_as_they_are(given, cli, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").touch()
+    monkeypatch.chdir(tmp_path)
     code, out, err = cli("fit", "--dataset", "twin", "--output", tmp_path / "g.guard", *given)
     assert (code, out) == (2, "")
     assert f"{given[0]}: for tables of your own; a named data set is known as it is" in err

@@ -9,17 +9,16 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, datasets, demo, evaluate, fit, protect, reproduce
+from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, protect, reproduce
 from attriguard.cli._groups import flat
-from attriguard.cli._shell import run
+from attriguard.cli._shell import EXIT_CODES, run
 
 app = typer.Typer(
     name="attriguard",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Find out what published ratings give away, and release them so that they give away less.",
-    epilog="Start with: attriguard demo. Every command has --help with an example.",
+    epilog=f"Start with: attriguard demo. Every command has --help with an example. {EXIT_CODES}",
 )
 
 
@@ -39,6 +38,7 @@ def options(
 
 
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(cache.app, name="cache")
 for name, module in {
     "demo": demo,
     "fit": fit,

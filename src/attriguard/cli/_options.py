@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attriguard.cli._shell import input_table, note
 from attriguard.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ Seed = Annotated[
     int | None, typer.Option(min=0, help="Repeat the same run; without it, chance is the operating system's.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors and warnings; --json stays.")]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Shown:
     """How a result is shown on the terminal."""
 
     as_json: AsJson = False
+    quiet: Quiet = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,9 @@ class Columns:
 class Source:
     """Ratings with an attribute: files, or a named data set."""
 
-    ratings: Annotated[Path | None, typer.Argument(metavar="[RATINGS]", help="Ratings: a CSV or Parquet table.")] = None
+    ratings: Annotated[
+        Path | None, typer.Argument(metavar="RATINGS", help="Ratings: a CSV or Parquet table; - for stdin.")
+    ] = None
     attributes: Annotated[Path | None, typer.Option(help="A table with a row a user and the attribute.")] = None
     attribute: Annotated[
         list[str] | None,
@@ -78,6 +83,20 @@ class Source:
     def files(self) -> list[Path]:
         """The files that are read."""
         return [path for path in (self.ratings, self.attributes, self.item_names) if path is not None]
+
+    @property
+    def told(self) -> list[Path]:
+        """Those whose hash a page may tell; one of the attributes would let anybody try out a user's value."""
+        return [path for path in (self.ratings, self.item_names) if path is not None]
+
+    def check(self) -> None:
+        """Refuse what names too little or too much; asked before anything is loaded."""
+        if self.dataset is not None and self.ratings is not None:
+            raise ParameterError("give either RATINGS or --dataset, not both")
+        if self.dataset is None and self.ratings is None:
+            raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
+        if self.dataset is None and self.attributes is None:
+            raise DataError("the attribute is missing: name a table with a row a user with --attributes")
 
 
 @dataclass(frozen=True)
@@ -263,49 +282,46 @@ def as_typed(message: str) -> str:
     return re.sub(rf"\bthe option ({known})\b", lambda found: "--" + found.group(1).replace("_", "-"), message)
 
 
-def load(source: Source, columns: Columns, reading: Reading) -> ag.PublicData:
+def load(source: Source, columns: Columns, reading: Reading, shown: Shown) -> ag.PublicData:
     """The data a command works on: files, or a named data set; what was done in reading it is told."""
     import attriguard as ag
 
+    source.check()
     named = _reading(source, columns, reading)
     if source.dataset is not None:
-        if source.ratings is not None:
-            raise ParameterError("give either RATINGS or --dataset, not both")
         attribute = named.pop("attribute", None)
         if named:
             useless = ", ".join(f"--{name.replace('_', '-')}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
         data = ag.load_dataset(source.dataset, attribute=attribute)
-    elif source.ratings is None:
-        raise ParameterError("name a table of RATINGS, or a data set with --dataset (see: attriguard datasets)")
-    elif source.attributes is None:
-        raise DataError("the attribute is missing: name a table with a row a user with --attributes")
     else:
-        data = ag.read_ratings(source.ratings, **named)
-    tell(data)
+        data = ag.read_ratings(input_table(source.ratings), **named)
+    tell(data, shown)
     return data
 
 
-def with_guard(source: Source, columns: Columns, reading: Reading) -> tuple[Path, dict[str, Any]]:
-    """The ratings of a command with a guard, and how they are read; the scale is the guard's."""
+def load_for(
+    guard: Path | None, source: Source, columns: Columns, reading: Reading, shown: Shown
+) -> tuple[Any, dict[str, Any]]:
+    """The data to protect; with a guard the table, and how it is read: the scale is the guard's."""
+    if guard is None:
+        return load(source, columns, reading, shown), {}
     if source.ratings is None:
         raise ParameterError("name a table of RATINGS")
     if reading.scale is not None or reading.like or source.dataset is not None:
         raise ParameterError("--scale, --like and --dataset are of no use with --guard, which knows its scale")
-    return source.ratings, _reading(source, columns, reading)
+    return input_table(source.ratings), _reading(source, columns, reading)
 
 
-def tell(data: ag.PublicData) -> None:
+def tell(data: ag.PublicData, shown: Shown) -> None:
     """What was done in reading the data, a line each on standard error."""
-    from attriguard.cli._shell import note
-
-    for line in data.notes:
+    for line in () if shown.quiet else data.notes:
         note(f"attriguard: note: {as_typed(line)}")
 
 
 def _reading(source: Source, columns: Columns, reading: Reading) -> dict[str, Any]:
     """The options of ``read_ratings`` that were named."""
     several = source.attribute or []
-    files = {"attributes": source.attributes, "item_names": source.item_names}
-    named = {**files, "attribute": several[0] if len(several) == 1 else source.attribute}
+    tables = {"attributes": input_table(source.attributes), "item_names": source.item_names}
+    named = {**tables, "attribute": several[0] if len(several) == 1 else source.attribute}
     return columns.given() | reading.given() | {name: value for name, value in named.items() if value is not None}

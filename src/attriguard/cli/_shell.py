@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attriguard.cli._origin import origin_of, typed
-from attriguard.errors import AttriGuardError, ReleaseRefusedError
+from attriguard.errors import AttriGuardError, ParameterError, ReleaseRefusedError
 
 if TYPE_CHECKING:
     import typer
@@ -20,8 +19,13 @@ if TYPE_CHECKING:
     import attriguard as ag
     from attriguard.cli._options import Shown
 
-EXIT_BAD_INPUT, EXIT_REFUSED = 2, 3
-EXIT_INTERRUPTED = 130
+EXIT_BAD_INPUT, EXIT_REFUSED, EXIT_INTERRUPTED = 2, 3, 130
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 declined, or the pipe was closed, 2 bad input, 3 a release refused because its check "
+    "failed, 130 interrupted."
+)
+# In place of a file's name: standard input, or standard output.
+STANDARD = Path("-")
 # Where the output goes to a file or a pipe, no line is cut.
 WIDE = 250
 
@@ -51,6 +55,29 @@ def warn(warnings: Sequence[str]) -> None:
         note(f"attriguard: warning: {warning}")
 
 
+def check_files(
+    shown: Shown, *others: Path | None, tables: Sequence[Path] = (), table: Path | None = None, **files: Any
+) -> None:
+    """`ag.check_outputs` on the files of a command; ``tables``, which are read, and ``table`` may be "-"."""
+    import attriguard as ag
+
+    if list(tables).count(STANDARD) > 1:
+        raise ParameterError("standard input holds one table: name a file for the other instead of -")
+    if table == STANDARD and shown.as_json:
+        raise ParameterError("--json and --output - would both write to standard output; name a file for the table")
+    read = [path for path in tables if path != STANDARD] + list(files.pop("read", ()))
+    ag.check_outputs(*others, table=None if table == STANDARD else table, read=read, **files)
+
+
+def input_table(path: Path | None) -> Any:
+    """What an operation is given for a table: the file, or for "-" the table that comes on standard input."""
+    if path != STANDARD:
+        return path
+    import attriguard as ag
+
+    return ag.parse_table(sys.stdin.buffer.read(), "standard input")
+
+
 def emit_json(record: Any) -> None:
     """A record on standard output."""
     sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n")
@@ -67,32 +94,38 @@ def show(
 ) -> None:  # fmt: skip
     """Write a result where it was asked for, and show it on the terminal: as JSON, or in words and tables.
 
-    ``seed`` and the files that were ``read`` are told by record and page.
+    ``seed`` and the files that were ``read`` are told by record and page. Where a table goes to standard output, the
+    words go to standard error.
     """
-    result = result.with_origin(origin_of(seed, read))
-    for path in sorted(filter(None, (saved, drawn)), key=lambda path: path.suffix == ".html"):
+    result = result.with_origin(origin_of(seed, [path for path in read if path != STANDARD]))
+    written = [path for path in (saved, drawn) if path is not None and path != STANDARD]
+    for path in sorted(written, key=lambda path: path.suffix == ".html"):
         result.save(path)  # a page last, since it names the other
         result = result.with_origin(result.origin.writing(path))
+    if saved == STANDARD:
+        result.write_csv(sys.stdout.buffer)  # type: ignore[attr-defined]  # a release: no other result may go there
+        sys.stdout.buffer.flush()
     if shown.as_json:
         emit_json(result.full_record() | ({"output": str(saved)} if saved else {}))
+    if shown.as_json or shown.quiet:
         return
-    screen = console()
+    screen = messages() if saved == STANDARD else console()
     screen.print(result.headline, soft_wrap=True)
     if tables:
         screen.print()
         for table in result.tables():
-            print_table(table)
+            print_table(table, screen)
     for remark in result.remarks:
         screen.print(remark, soft_wrap=True)
-    for path in filter(None, (saved, drawn)):
+    for path in written:
         screen.print(f"wrote {path.resolve() if path.suffix == '.html' else path}", soft_wrap=True)
 
 
-def print_table(shown: ag.Table) -> None:
+def print_table(shown: ag.Table, screen: Console | None = None) -> None:
     """A table of a report: as wide as the terminal, with as little between the columns as needed."""
     from rich.table import Table
 
-    screen = console()
+    screen = screen or console()
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for k, head in enumerate(shown.head):
         table.add_column(head, justify="right" if k in shown.numeric else "left", no_wrap=True)
@@ -105,16 +138,23 @@ def print_table(shown: ag.Table) -> None:
 
 
 @contextmanager
-def bar() -> Iterator[ag.Progress]:
-    """A bar on standard error, on a terminal only, while the work goes on."""
+def bar(shown: Shown) -> Iterator[ag.Progress]:
+    """A bar on standard error, on a terminal only, while the work goes on; none with --quiet."""
     import attriguard as ag
 
+    if shown.quiet:
+        yield ag.Progress()
+        return
     with ag.progress_bar(messages()) as progress:
         yield progress
 
 
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
-    """Run a command line; a mistake of the user's becomes one line on standard error and exit code 2."""
+    """Run a command line; a mistake of the user's becomes one line on standard error.
+
+    The exit code is 0 when the work is done, 1 where a question was answered with no or whoever read the output has
+    gone, 2 for bad input, 3 for a release that was refused because its check failed, and 130 after an interrupt.
+    """
     from typer.exceptions import Abort, TyperException
 
     typed.set(tuple(arguments))
@@ -125,23 +165,26 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     except AttriGuardError as error:
         return fail(str(error))
     except TyperException as error:
-        message = error.format_message().rstrip(".")
-        return fail(f"{message}; see: attriguard --help" if message else "")
+        return fail(_with_help(error.format_message().rstrip("."), getattr(error, "ctx", None)))
     except (KeyboardInterrupt, Abort):
         code = EXIT_INTERRUPTED
     except MemoryError:
         return fail("this needs more memory than there is; try fewer users at a time")
-    except BrokenPipeError:
-        # Whoever read our output has gone; let the interpreter's last flush go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     if code == EXIT_INTERRUPTED:
         note("attriguard: interrupted; no output file was changed")
     return int(code or 0)
 
 
+def _with_help(message: str, context: Any) -> str:
+    """A mistake in the command line, and the help of the command in which it was made."""
+    if not message:
+        return ""
+    command = context.command_path if context is not None else "attriguard"
+    return f"{message}{' See' if message.endswith('?') else '; see'}: {command} --help"
+
+
 def fail(message: str, code: int = EXIT_BAD_INPUT) -> int:
-    """One line on standard error, and the exit code."""
+    """One line on standard error, and the exit code, that of bad input unless another is given."""
     from attriguard.cli._options import as_typed
 
     line = as_typed(" ".join(message.split()))

@@ -41,13 +41,14 @@ def audit(
     Writes one HTML page that needs no network and can be sent around: it shows no single user's attribute.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, show
+    from attriguard.cli._shell import bar, check_files, show
 
-    ag.check_outputs(result=own.output, read=source.files)
+    source.check()
+    check_files(shown, result=own.output, tables=source.files)
     budgets, options = o.numbers(own.budgets, "budgets"), guard.options(seed=own.seed)
-    with bar() as progress:
+    with bar(shown) as progress:
         result = ag.audit(
-            o.load(source, columns, reading),
+            o.load(source, columns, reading, shown),
             attacks=o.plug_ins(own.attacks),
             budgets=budgets,
             retrained=own.retrained.strip() or None,
@@ -56,4 +57,4 @@ def audit(
             progress=progress,
             **options,
         )
-    show(result, shown, saved=own.output, seed=own.seed, read=source.files)
+    show(result, shown, saved=own.output, seed=own.seed, read=source.told)

@@ -37,6 +37,6 @@ def bench(own: Options, shown: o.Shown) -> None:
     from attriguard.cli._shell import bar, show
 
     ag.check_outputs(result=own.output)
-    with bar() as progress:
+    with bar(shown) as progress:
         result = ag.benchmark(o.words(own.only), dataset=own.dataset, progress=progress)
     show(result, shown, saved=own.output)

@@ -7,34 +7,52 @@ from typing import Annotated, Any
 
 import typer
 
-from attriguard.cli._options import AsJson
+from attriguard.cli._names import NAMES
+from attriguard.cli._options import AsJson, Quiet
 
 # More values than this are cut short on a terminal; --json gives them all.
 MAX_SHOWN_VALUES = 40
 
 app = typer.Typer(help="List, describe and fetch the named data sets.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that 'attriguard datasets' lists.")]
+
+def _known(name: str) -> str:
+    NAMES["dataset"].check(name)
+    return name
+
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A name that 'attriguard datasets' lists.",
+        autocompletion=NAMES["dataset"].complete,
+        callback=_known,
+    ),
+]
 
 
 @app.callback(invoke_without_command=True, epilog="Example: attriguard datasets")
-def datasets(context: typer.Context, as_json: AsJson = False) -> None:
+def datasets(context: typer.Context, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """List, describe and fetch the named data sets; without a command, list them."""
     if context.invoked_subcommand is None:
-        list_datasets(as_json=as_json)
-    elif as_json:
-        context.default_map = {name: {"as_json": True} for name in ("list", "info", "fetch")}
+        list_datasets(as_json=as_json, quiet=quiet)
+    else:
+        context.default_map = {name: {"as_json": as_json, "quiet": quiet} for name in ("list", "info", "fetch")}
 
 
 @app.command("list", epilog="Example: attriguard datasets list --json")
-def list_datasets(as_json: AsJson = False) -> None:
-    """Show every data set, its size, and where it was found."""
+def list_datasets(as_json: AsJson = False, quiet: Quiet = False) -> None:
+    """Show every data set, its size, and where it was found; with --quiet, the names alone."""
     import attriguard as ag
     from attriguard.cli._shell import console, emit_json
 
     rows = ag.list_datasets()
     if as_json:
         emit_json(rows)
+    elif quiet:
+        console().print("\n".join(row["name"] for row in rows))
+    if as_json or quiet:
         return
     from rich.table import Table
 
@@ -57,6 +75,7 @@ def info(
     ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Compare the files with the published ones.")] = False,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Describe one data set: sizes, values, licence, citation, files. Downloads nothing."""
     import attriguard as ag
@@ -65,7 +84,7 @@ def info(
     facts = ag.describe_dataset(name, path, attribute=attribute, verify=verify)
     if as_json:
         emit_json(facts)
-    else:
+    elif not quiet:
         _print_facts(facts)
 
 
@@ -74,13 +93,15 @@ def fetch(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before downloading.")] = False,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show the licence, then download a data set into the cache, every file checked by its hash."""
     import attriguard as ag
     from attriguard.cli._shell import console, emit_json, messages
 
     def show_terms(text: str) -> None:
-        messages().print(text, soft_wrap=True)
+        if not (quiet and yes):  # who is asked must see the licence
+            messages().print(text, soft_wrap=True)
         if not yes and _somebody_answers() and not typer.confirm("Download it?", default=True, err=True):
             messages().print("Nothing was downloaded.")
             raise typer.Exit(1)
@@ -89,7 +110,9 @@ def fetch(
     if as_json:
         where = found.folder or "embedded"
         emit_json({"name": name, "found": where, "downloaded": found.downloaded, "files": found.files})
-    elif found.folder is None:
+    if as_json or quiet:
+        return
+    if found.folder is None:
         console().print(f"{name} is embedded: there is nothing to fetch.")
     else:
         verb = "downloaded to" if found.downloaded else "is here already:"

@@ -32,7 +32,7 @@ def demo(own: Options, shown: o.Shown) -> None:
     from attriguard.cli._shell import bar, show
 
     ag.check_outputs(result=own.output)
-    with bar() as progress:
+    with bar(shown) as progress:
         data = ag.load_dataset("twin")
         result = ag.audit(data, budgets=BUDGETS, title=TITLE, random_state=own.seed, progress=progress)
     show(result, shown, saved=own.output, seed=own.seed)

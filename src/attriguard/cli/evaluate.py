@@ -132,16 +132,18 @@ def evaluate(
     --inversion, --detector) are measured on three groups: the guard's users, the attacker's users, the test users.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, show
+    from attriguard.cli._shell import bar, check_files, show
 
     check(own, knowing, goals, rivals)
-    ag.check_outputs(own.plot, result=own.output, read=source.files)
+    if not goals.twin:
+        source.check()
+    check_files(shown, own.plot, result=own.output, tables=source.files)
     common: dict[str, Any] = {"attack_options": {"hidden": own.attacker_units}, "work": own.work}
     # The attackers do not know the guard's network, so the seeds differ.
     common |= guard.options(seed=own.seed + 1, goal="both" if goals.goals else None)
     budgets = o.numbers(own.budgets, "budgets")
-    data = twin(goals.twin, source) if goals.twin else o.load(source, columns, reading)
-    with bar() as progress:
+    data = twin(goals.twin, source) if goals.twin else o.load(source, columns, reading, shown)
+    with bar(shown) as progress:
         common["progress"] = progress
         if rivals.defenses.strip():
             result = compared(data, own, rivals, budgets, common)
@@ -151,7 +153,7 @@ def evaluate(
                 goals=ag.goals.names() if goals.goals.strip() == ALL else o.words(goals.goals),
                 random_state=seeds_of(goals, own.seed), **common,
             )  # fmt: skip
-    show(result, shown, saved=own.output, drawn=own.plot, seed=goals.seeds or own.seed, read=source.files)
+    show(result, shown, saved=own.output, drawn=own.plot, seed=goals.seeds or own.seed, read=source.told)
 
 
 def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[float], common: dict[str, Any]) -> Any:

@@ -35,12 +35,13 @@ def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, read
     the same command is given again.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, console, emit_json
+    from attriguard.cli._shell import bar, check_files, console, emit_json
 
-    ag.check_outputs(own.output, read=source.files)
+    source.check()
+    check_files(shown, own.output, tables=source.files)
     options = guard.options(seed=own.seed, epochs=own.epochs)
-    data = o.load(source, columns, reading)
-    with _checkpoint(guard, own.output) as checkpoint, bar() as progress:
+    data = o.load(source, columns, reading, shown)
+    with _checkpoint(guard, own.output) as checkpoint, bar(shown) as progress:
         learnt = ag.learn(
             data, budget=own.budget, checkpoint=checkpoint, random_state=own.seed, progress=progress, **options
         )
@@ -56,6 +57,7 @@ def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, read
     }
     if shown.as_json:
         emit_json(facts)
+    if shown.as_json or shown.quiet:
         return
     line = "learnt {attribute!r} ({values} values) from {users:,} users, {items:,} items and {ratings:,} ratings"
     console().print(f"{line.format(**facts)}\nwrote {own.output}", soft_wrap=True)

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from attriguard.cli import _options as o
 from attriguard.errors import ParameterError, ReleaseRefusedError
 
+if TYPE_CHECKING:
+    import attriguard as ag
+
 EXAMPLE = "Example: attriguard protect ratings.csv --attributes users.csv --attribute city --output released.csv"
 CHECK, WISHES = "Check", "Wishes"
+
+NO_KEY = (
+    "attriguard: note: without a key every release is drawn anew, and two releases of the same table tell more than "
+    "one; use --key @FILE"
+)
 
 
 @dataclass(frozen=True)
 class Options:
     """The options of ``protect`` alone."""
 
-    output: Annotated[Path, typer.Option(help="The released table to write: .csv, .csv.gz, .tsv or .parquet.")]
+    output: Annotated[Path, typer.Option(help="The released table: .csv, .csv.gz, .tsv, .parquet; - for stdout.")]
     guard: Annotated[
         Path | None,
         typer.Option(help="For users whose value nobody knows: the guard file that 'attriguard fit' wrote."),
@@ -69,10 +77,14 @@ class Wishes:
         ),
     ] = False
 
+    @property
+    def key_file(self) -> Path | None:
+        """The file that holds the key, where there is one."""
+        return Path(self.key[1:]) if self.key and self.key.startswith("@") else None
+
     def given(self) -> dict[str, Any]:
         """Those that were named."""
-        key = Path(self.key[1:]) if self.key and self.key.startswith("@") else self.key
-        return {name: value for name, value in {**vars(self), "key": key}.items() if value}
+        return {name: value for name, value in {**vars(self), "key": self.key_file or self.key}.items() if value}
 
 
 @dataclass(frozen=True)
@@ -133,16 +145,16 @@ def protect(
     --guard: users whose value nobody knows. What a guard does not protect against stands in docs/limits.md.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, show, warn
+    from attriguard.cli._shell import bar, check_files, note, warn
 
     if wishes.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
-    reads = [path for path in (*source.files, own.guard, wishes.locked, wishes.additions) if path is not None]
-    ag.check_outputs(table=own.output, plan=own.plan, result=own.report, read=reads)
-    ratings, how = (None, {}) if own.guard is None else o.with_guard(source, columns, reading)
-    with bar() as progress:
+    reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
+    check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
+    ratings, how = o.load_for(own.guard, source, columns, reading, shown)
+    with bar(shown) as progress:
         released = ag.protect(
-            ratings or o.load(source, columns, reading),
+            ratings,
             own.guard,
             random_state=own.seed,
             progress=progress,
@@ -151,12 +163,21 @@ def protect(
             **overrides.options(),
             **how,
         )
-    if ratings is not None:
-        o.tell(released.data)
+    if own.guard is not None:
+        o.tell(released.data, shown)
     warn(released.warnings)
+    if not (wishes.key or own.seed is not None or shown.quiet):
+        note(NO_KEY)
+    _write(released, own, shown, [*source.told, *filter(None, [own.guard])])
+
+
+def _write(released: ag.Released, own: Options, shown: o.Shown, read: list[Path]) -> None:
+    """Everything that was asked for, but the release itself only where nothing speaks against it."""
+    from attriguard.cli._shell import show
+
     if own.plan is not None and not released.refused:
         released.save_plan(own.plan)
     saved, tables = None if released.refused else own.output, released.check is not None
-    show(released, shown, saved=saved, drawn=own.report, tables=tables, seed=own.seed, read=reads)
+    show(released, shown, saved=saved, drawn=own.report, tables=tables, seed=own.seed, read=read)
     if released.refused:
         raise ReleaseRefusedError(released.refused)

@@ -21,7 +21,7 @@ class Options:
     """The options of ``reproduce`` alone."""
 
     experiments: Annotated[
-        list[str] | None, typer.Argument(metavar="[EXPERIMENT]...", help="Names as --list shows them; all otherwise.")
+        list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Names as --list shows them; all otherwise.")
     ] = None
     profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick"
     dataset: Annotated[
@@ -53,11 +53,11 @@ def reproduce(own: Options, shown: o.Shown) -> None:
         show_list(ag.list_experiments(**where), shown)
         return
     ag.check_outputs(own.output / "index.html")
-    with bar() as progress:
-        result = ag.reproduce(own.experiments or (), notify=note, progress=progress, **where)
+    with bar(shown) as progress:
+        result = ag.reproduce(own.experiments or (), notify=None if shown.quiet else note, progress=progress, **where)
     page = result.save_folder(own.output)
     show(result, shown)
-    if not shown.as_json:
+    if not (shown.as_json or shown.quiet):
         console().print(f"The page: {page}", soft_wrap=True)
 
 

@@ -31,13 +31,18 @@ def read_bytes(path: Path) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
-    if not (content.startswith(GZIP_MAGIC) or path.suffix.lower() == ".gz"):
+    return unpacked(content, str(path), packed=path.suffix.lower() == ".gz")
+
+
+def unpacked(content: bytes, name: str, *, packed: bool = False) -> bytes:
+    """The content of a file, unpacked if it is a gzip; ``packed`` says that it must be one."""
+    if not (packed or content.startswith(GZIP_MAGIC)):
         return content
     try:
         return gzip.decompress(content)
     except (EOFError, zlib.error, OSError) as error:
         raise DataError(
-            f"{path} is not a whole gzip file ({error}); it may have been cut: copy or download it again"
+            f"{name} is not a whole gzip file ({error}); it may have been cut: copy or download it again"
         ) from error
 
 

@@ -36,7 +36,9 @@ def bag_forward(
         high = min(low + TILE, stop)
         for u in range(pre.shape[0]):
             row = pre[u, low:high]
-            row[:] = b[low:high]
+            bias = b[low:high]
+            for h in range(row.shape[0]):
+                row[h] = bias[h]
             for e in range(indptr[u], indptr[u + 1]):
                 x, weights = data[e], W[indices[e], low:high]
                 for h in range(row.shape[0]):
@@ -61,7 +63,9 @@ def batch_forward(
         high = min(low + TILE, stop)
         for u in range(active.shape[0]):
             row, thrown = active[u, low:high], dice[u, low:high]
-            row[:] = b[low:high]
+            bias = b[low:high]
+            for h in range(row.shape[0]):
+                row[h] = bias[h]
             for e in range(indptr[u], indptr[u + 1]):
                 x, weights = data[e], W[indices[e], low:high]
                 for h in range(row.shape[0]):

@@ -85,7 +85,8 @@ def conceal_rows(
     state = np.zeros(W1.shape[0], np.uint8)
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
-        pre[:] = b1
+        for h in range(hidden):
+            pre[h] = b1[h]
         for e in range(first, last):
             x, row = data[e], W1[indices[e]]
             state[indices[e]] = OWN if free[e] else FIXED

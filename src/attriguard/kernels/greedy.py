@@ -247,7 +247,8 @@ def greedy_search(
         first = indptr[u]
         n_own = indptr[u + 1] - first
         own = indices[first : first + n_own]
-        base[:] = b
+        for v in range(m):
+            base[v] = b[v]
         for s in range(locked_indptr[u], locked_indptr[u + 1]):
             blocked[locked_indices[s]] = OWN
         for s in range(n_own):

@@ -26,7 +26,12 @@ CONVERGED = 1e-10
 TINY = 1e-290
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # lets the sums run in vector registers
+@njit(
+    nb.UniTuple(nb.float64, 2)(out(nb.float64, 1), out(nb.float64, 1), nb.int64, nb.float64, nb.float64),
+    cache=True,
+    nogil=True,
+    fastmath={"reassoc", "contract"},
+)  # lets the sums run in vector registers
 def _value_and_slope(p: Any, d: Any, size: int, B: float, lam: float) -> tuple[float, float]:
     """g(λ) and its derivative."""
     g, slope = 0.0, 0.0
@@ -37,7 +42,11 @@ def _value_and_slope(p: Any, d: Any, size: int, B: float, lam: float) -> tuple[f
     return g, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(
+    nb.float64(out(nb.float64, 1), out(nb.float64, 1), nb.int64, nb.float64, nb.float64, nb.float64),
+    cache=True,
+    nogil=True,
+)
 def _root(p: Any, d: Any, size: int, B: float, low: float, guess: float) -> float:
     """The λ in [low, 1] where g changes sign."""
     high = 1.0

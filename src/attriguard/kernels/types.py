@@ -6,6 +6,8 @@ from typing import Any
 
 from numba.core import types as nb
 
+from attriguard.kernels import compiled as compiled  # says when a kernel is compiled
+
 
 def const(dtype: Any, ndim: int) -> Any:
     """The type of an input array; since the kernel only reads it, a read-only array is accepted too."""

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from attriguard.progress import Progress
+from attriguard.progress import Progress, when_compiling
+
+COMPILING = "compiling for this machine, once"
 
 
 @contextmanager
@@ -40,6 +42,6 @@ def progress_bar(console: Any = None) -> Iterator[Progress]:
         console=screen,
         transient=True,
     )
-    with bar:
-        task = bar.add_task("starting", total=1.0)
+    task = bar.add_task("starting", total=1.0)
+    with bar, when_compiling(lambda: bar.update(task, description=COMPILING)):
         yield Progress(lambda what, share: bar.update(task, description=what or "working", completed=share))

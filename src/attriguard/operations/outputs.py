@@ -1,4 +1,4 @@
-"""What must hold before long work whose result will be written."""
+"""What must hold of files before long work; loads nothing heavy, so that a mistake is told at once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from attriguard.data.files import make_folder
-from attriguard.data.tables.table import check_output_suffix
+from attriguard.data.files import check_file, make_folder
+from attriguard.data.tables.suffixes import check_output_suffix, check_plan_suffix
 from attriguard.errors import DataError, ParameterError
-from attriguard.operations.results import check_result_suffix
 from attriguard.report.origin import made_at
-from attriguard.report.plan_table import check_plan_suffix
 
+RESULT_SUFFIXES = (".html", ".json", ".csv", ".parquet")
 PathLike = str | os.PathLike[str] | None
 
 
@@ -23,11 +22,12 @@ def check_outputs(
     plan: PathLike = None,
     read: Iterable[PathLike] = (),
 ) -> None:
-    """Refuse, before the work, files that could not be written, or that would overwrite what is read.
+    """Refuse, before the work, files that are not there, could not be written, or would overwrite what is read.
 
-    ``result`` will hold a result, ``table`` a released table, ``plan`` a plan; their names must end accordingly.
+    ``read`` will be read. ``result`` will hold a result, ``table`` a released table, ``plan`` a plan; their names must
+    end accordingly.
     """
-    taken = [Path(path) for path in read if path is not None]
+    taken = [check_file(Path(path)) for path in read if path is not None]
     for output in (Path(path) for path in (result, table, plan, *others) if path is not None):
         if output.is_dir():
             raise DataError(f"{output} is a folder; name the file to write")
@@ -45,6 +45,14 @@ def check_outputs(
         check_output_suffix(Path(table))
     if plan is not None:
         check_plan_suffix(Path(plan))
+
+
+def check_result_suffix(path: Path) -> None:
+    """Refuse a name that says no form which every result has; asked before the long work."""
+    if path.suffix.lower() not in RESULT_SUFFIXES:
+        raise ParameterError(
+            f"{path.name}: a result is written as {', '.join(RESULT_SUFFIXES)}; give the file such a name"
+        )
 
 
 def _same_file(one: Path, two: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -164,10 +164,18 @@ class Released(Result):
         target = Path(path)
         if target.suffix.lower() in (".html", ".json"):
             return super().save(target)
-        if self.refused:
-            raise ReleaseRefusedError(self.refused)
+        self._refuse()
         self.block.release.write(target)
         return target
+
+    def write_csv(self, file: IO[bytes]) -> None:
+        """Write the released table as CSV into an open file, such as standard output."""
+        self._refuse()
+        self.block.release.write_csv(file)
+
+    def _refuse(self) -> None:
+        if self.refused:
+            raise ReleaseRefusedError(self.refused)
 
     def save_plan(self, path: str | os.PathLike[str]) -> Path:
         """Write every candidate edit and its probability (.parquet). Keep the file to yourself."""

@@ -16,11 +16,11 @@ import pyarrow as pa
 from attriguard._text import facts_text
 from attriguard.data.files import written_beside
 from attriguard.data.tables.table import write_table
-from attriguard.errors import MissingExtraError, ParameterError
+from attriguard.errors import MissingExtraError
+from attriguard.operations.outputs import check_result_suffix
 from attriguard.report.origin import Origin
 from attriguard.report.page import Page, Table, write_page
 
-SUFFIXES = (".html", ".json", ".csv", ".parquet")
 DRAWING = ".svg"  # of a result that has one
 
 
@@ -122,12 +122,6 @@ class Result(ABC):
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(text)}</p>" for text in (self.headline, *self.remarks) if text)
         return notes + "".join(map(table_html, self.tables()))
-
-
-def check_result_suffix(path: Path) -> None:
-    """Refuse a name that says no form which every result has; asked before the long work."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"{path.name}: a result is written as {', '.join(SUFFIXES)}; give the file such a name")
 
 
 def table_html(table: Table) -> str:

@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard.data.files import written_beside
+from attriguard.data.tables.suffixes import check_plan_suffix
 from attriguard.errors import DataError
 from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
-
-
-def check_plan_suffix(path: Path) -> None:
-    """Refuse a name that a plan is not written to."""
-    if path.suffix.lower() != ".parquet":
-        raise DataError(f"a plan is written as Parquet: name a file that ends in .parquet, got {path.name}")
 
 
 def write_plan(

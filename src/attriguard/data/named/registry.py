@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attriguard._checks import check_choice
-
 if TYPE_CHECKING:
     from attriguard.data.public_data import PublicData
 
@@ -179,6 +177,13 @@ DATASETS: dict[str, Dataset] = {
 }
 
 
+def dataset_names() -> list[str]:
+    """The names of all data sets; loads nothing."""
+    return list(DATASETS)
+
+
 def get_dataset(name: str) -> Dataset:
     """The entry of a data set in the table."""
+    from attriguard._checks import check_choice
+
     return DATASETS[check_choice(name, DATASETS, name="data set")]

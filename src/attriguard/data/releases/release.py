@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +23,11 @@ from attriguard.data.releases.changes import ReleaseSummary, find_changes
 from attriguard.data.releases.places import Chance, place_new_rows
 from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.tables.attributes import SEPARATOR
-from attriguard.data.tables.csv_text import CsvStyle
+from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import SourceTable, plain_source
-from attriguard.data.tables.table import PARQUET_SUFFIXES, check_output_suffix, write_table
+from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, check_output_suffix
+from attriguard.data.tables.table import write_table
 from attriguard.errors import DataError
 
 
@@ -70,6 +71,10 @@ class Release:
         target = Path(path)
         typed = check_output_suffix(target) in PARQUET_SUFFIXES
         write_table(self._typed() if typed else self.table, target, self.csv)
+
+    def write_csv(self, file: IO[bytes]) -> None:
+        """Write the table as CSV into an open file, such as standard output, in the style of the source."""
+        file.writelines(render_csv(self.table, self.csv or CsvStyle()))
 
     def _typed(self) -> pa.Table:
         table = self.table

@@ -127,10 +127,7 @@ def _what_is_wrong(text: bytes, message: str, name: str) -> str:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        return (
-            f"{name} is not UTF-8 text (line {line}); convert it, for example: "
-            f"iconv -f latin1 -t utf-8 {name} > utf8.csv"
-        )
+        return f"{name} is not UTF-8 text (line {line}); convert it, for example with: iconv -f latin1 -t utf-8"
     return f"{name} cannot be read as CSV; look for a double quote that is never closed"
 
 

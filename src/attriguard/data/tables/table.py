@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from attriguard.data.files import check_file, read_bytes, written_beside
+from attriguard.data.files import check_file, read_bytes, unpacked, written_beside
 from attriguard.data.tables.csv_text import (
     MAX_COLUMNS,
     CsvStyle,
@@ -20,10 +20,16 @@ from attriguard.data.tables.csv_text import (
     render_csv,
     too_many_columns,
 )
+from attriguard.data.tables.suffixes import (
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    check_output_suffix,
+    known_suffixes,
+    suffix_of,
+)
 from attriguard.errors import DataError
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-PARQUET_SUFFIXES = (".parquet", ".pq")
+PARQUET_MAGIC = b"PAR1"
 # Names in an error line; a table may have more columns than anybody wants to read.
 SHOWN_COLUMNS = 12
 
@@ -96,35 +102,40 @@ def read_table(given: TableLike, what: str = "the table") -> InputTable:
     return table
 
 
+def parse_table(content: bytes, name: str = "the table") -> InputTable:
+    """The bytes of a file as a table: Parquet or CSV, packed with gzip or not, as the first bytes say.
+
+    For a table that comes in no file, such as one from standard input. ``name`` stands for the file name in errors.
+    """
+    if content.startswith(PARQUET_MAGIC):
+        return InputTable(_read_parquet(pa.BufferReader(content), name), name)
+    return _as_text(unpacked(content, name), name)
+
+
 def _read_file(path: Path) -> InputTable:
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix in PARQUET_SUFFIXES:
-        return InputTable(_read_parquet(check_file(path)), path.name)
+        return InputTable(_read_parquet(check_file(path), str(path)), path.name)
     if not path.is_dir() and suffix not in TEXT_SUFFIXES:
-        raise DataError(f"{path.name}: {_known_suffixes()}, got {suffix or 'none'}; rename or convert the file")
-    table, style, rows_are_lines = parse_csv(read_bytes(path), path.name)
-    return InputTable(table, path.name, style, rows_are_lines)
+        raise DataError(f"{path.name}: {known_suffixes()}, got {suffix or 'none'}; rename or convert the file")
+    return _as_text(read_bytes(path), path.name)
 
 
-def _suffix(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+def _as_text(content: bytes, name: str) -> InputTable:
+    table, style, rows_are_lines = parse_csv(content, name)
+    return InputTable(table, name, style, rows_are_lines)
 
 
-def _known_suffixes() -> str:
-    return f"a table's file name ends in {', '.join(TEXT_SUFFIXES + PARQUET_SUFFIXES[:1])}"
-
-
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(source: Path | pa.BufferReader, name: str) -> pa.Table:
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(source) as file:
             width = len(file.schema_arrow)
             if width > MAX_COLUMNS:
-                raise DataError(too_many_columns(path.name, width))
+                raise DataError(too_many_columns(name, width))
             return file.read()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path} cannot be read as Parquet ({reason}); was it copied whole?") from error
+        raise DataError(f"{name} cannot be read as Parquet ({reason}); was it copied whole?") from error
 
 
 def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
@@ -155,14 +166,6 @@ def write_table(table: pa.Table, path: Path, style: CsvStyle | None) -> None:
                 packed.writelines(blocks)
         else:
             file.writelines(blocks)
-
-
-def check_output_suffix(path: Path) -> str:
-    """The suffix of an output file; an unknown one is refused, so that this is noticed before any long work."""
-    suffix = _suffix(path)
-    if suffix not in TEXT_SUFFIXES + PARQUET_SUFFIXES:
-        raise DataError(f"{path.name}: {_known_suffixes()}, got {suffix or 'none'}; give the output such a name")
-    return suffix
 
 
 def _style_for(suffix: str, style: CsvStyle | None) -> CsvStyle:
