@@ -156,7 +156,7 @@ def _bars(axes: Any, plot: BarPlot) -> None:
 
 
 def _name_places(axes: Any, names: Sequence[str]) -> None:
-    turned = len(names) > FEW_NAMES or any(len(name) > 14 for name in names)
+    turned = len(names) > FEW_NAMES or any(len(line) > 14 for name in names for line in name.splitlines())
     axes.set_xticks(range(len(names)), names, rotation=60 if turned else 0, ha="right" if turned else "center")
     if turned:
         axes.tick_params(axis="x", labelsize=9)
