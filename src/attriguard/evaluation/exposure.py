@@ -24,9 +24,8 @@ from attriguard.evaluation.inference import MANY_USERS, Estimate, Inference, div
 from attriguard.evaluation.verdict import Verdict, error_of_guessing, judge
 from attriguard.progress import Progress
 
-# How often users are divided anew where one division does not settle it: of few users, of more, of many.
-FEW_USERS = 1000
-DIVISIONS_OF_FEW, DIVISIONS, DIVISIONS_OF_MANY = 10, 5, 3
+# How often users are divided where one division does not settle it: few users, and `MANY_USERS` or more.
+DIVISIONS, DIVISIONS_OF_MANY = 10, 5
 # An AUC that is so many standard errors above 0.5 settles it.
 SETTLED = 6.0
 FIGURES = ("accuracy", "balanced", "auc")
@@ -66,8 +65,8 @@ def expose(X: csr_array, y: NDArray[np.int64], attacks: Sequence[Attack], seed: 
 
 
 def divisions_for(n_users: int) -> int:
-    """How often so many users are divided at most: few users often, since they are attacked quickly."""
-    return DIVISIONS_OF_FEW if n_users < FEW_USERS else DIVISIONS if n_users < MANY_USERS else DIVISIONS_OF_MANY
+    """How often so many users are divided at most: few users more often, since they are attacked quickly."""
+    return DIVISIONS if n_users < MANY_USERS else DIVISIONS_OF_MANY
 
 
 def is_baseline(attack: Attack) -> bool:

@@ -93,12 +93,9 @@ def protection(
     attacks
         Untrained attackers who do not know the guard.
     retrained
-        Untrained attackers who know it; they learn anew for every budget.
-    budgets
-        Rising, from 0.
+        Untrained attackers who know it; they learn anew for every one of the budgets, which rise from 0.
     """
-    ladder = tuple(budgets)
-    above = [budget for budget in ladder if budget > 0]
+    ladder, above = tuple(budgets), [budget for budget in budgets if budget > 0]
     guard_users, attacker_users, test_users = groups
     learning, attacking, retraining = progress.parts(2, len(attacks), len(retrained) * len(above))
     fitting, planning = learning.named("the guard").parts(4, 1)
@@ -114,6 +111,7 @@ def protection(
             knowing = Retrained(attack, guard, draws=DRAWS, budget=budget, random_state=seed)
             knowing.fit(attacker_users.X, attacker_users.y, progress=inner)
             points.append(trial.point(attack.name, "released", knowing, budget))
+    progress.tell("", 1.0)
     return Protection(
         n_guard=guard_users.n_users,
         n_attacker=attacker_users.n_users,

@@ -10,8 +10,8 @@ among so many users, so that four users who are told apart by luck prove nothing
   luck does not make few users tell more.
 - *too few users to tell*: all else. An effect may be there, or none; so many users do not say.
 
-Between the first two lies always the third, more than one standard error wide. Another division of the same users
-moves the AUC by a part of its standard error, and so does not turn one of the two into the other.
+Between the first two lies always the third, about a standard error wide. Another division of the same users moves the
+AUC by a part of its standard error, and so does not turn one of the two into the other.
 """
 
 from __future__ import annotations

@@ -155,8 +155,7 @@ def compare(
     tradeoffs = run.tradeoffs(given, comparing)
     costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
     named = {name: str(value) for name, value in own.items() if value is not None}
-    settings = {"guard": named, **dict(attack_options or {})}
-    return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, settings))
+    return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, {"guard": named, **(attack_options or {})}))
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,8 +106,8 @@ def _now(audit: Audit) -> Section:
     times = "" if now.divisions == 1 else f", {now.divisions} times anew; the figures are means"
     text = (
         f"Every user who discloses “{audit.about.attribute}” was attacked, by attackers who had learnt from other "
-        f"users: {now.n_users:,} users, divided into {now.groups} groups{times}. The verdict is: {audit.verdict.finding}. Its "
-        "rule, and what the figures mean, stand at the end of this page."
+        f"users: {now.n_users:,} users, divided into {now.groups} groups{times}. The verdict is: "
+        f"{audit.verdict.finding}. Its rule, and what the figures mean, stand at the end of this page."
     )
     drawing = draw(plot)
     return Section(

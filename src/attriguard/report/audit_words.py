@@ -98,9 +98,10 @@ def _too_few(audit: Audit) -> str:
     verdict = audit.verdict
     return (
         f"Too few users to tell: {audit.now.n_users:,} disclose “{audit.about.attribute}”. "
-        f"{_pair(audit).capitalize()}, the strongest of {verdict.attackers} attackers tells which is which in {in_100(verdict.strongest.auc.value)} "
-        f"of 100 pairs, 95 % interval {in_100(verdict.low)} to {in_100(verdict.high)}; guessing gives 50. It may be "
-        f"given away or not: with so many users, less than {in_100(verdict.smallest_shown)} of 100 does not show."
+        f"{_pair(audit).capitalize()}, the strongest of {verdict.attackers} attackers tells which is which in "
+        f"{in_100(verdict.strongest.auc.value)} of 100 pairs (95 % interval: {in_100(verdict.low)} to "
+        f"{in_100(verdict.high)}); guessing gives 50. It may be given away or not: among so many users, less than "
+        f"{in_100(verdict.smallest_shown)} of 100 does not show."
     )
 
 
