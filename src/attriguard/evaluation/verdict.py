@@ -6,12 +6,12 @@ among so many users, so that four users who are told apart by luck prove nothing
 
 - *gives it away*: the interval lies above 0.5, which is guessing.
 - *nothing found*: the interval ends below 0.55, the smallest effect that is taken to matter (five more pairs in a
-  hundred than guessing), and the AUC is less than one standard error above 0.5. An AUC below 0.5 counts as 0.5: bad
+  hundred than guessing), and the AUC is less than half a standard error above 0.5. An AUC below 0.5 counts as 0.5: bad
   luck does not make few users tell more.
 - *too few users to tell*: all else. An effect may be there, or none; so many users do not say.
 
-Between the first two lies always the third, about a standard error wide. Another division of the same users moves the
-AUC by a part of its standard error, and so does not turn one of the two into the other.
+Between the first two lies always the third, about 1.5 standard errors wide. Another division of the same users moves
+the AUC by a part of its standard error, and so does not turn one of the two into the other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from attriguard.evaluation.inference import Inference, strongest
 GIVES_AWAY, NOTHING_FOUND, TOO_FEW = "gives it away", "nothing found", "too few users to tell"
 GUESSING = 0.5
 SMALLEST_EFFECT = 0.55
-HINT = 1.0  # standard errors above guessing that are no longer nothing
+HINT = 0.5  # standard errors above guessing that are no longer nothing
 SIGNIFICANCE = 0.05
 
 

@@ -11,10 +11,9 @@ from attriguard.report.attack_names import plain_name
 
 RULE = (
     "It is given away where the strongest attacker's AUC lies above 0.5, which is guessing, beyond its 95 % interval; "
-    "nothing was found where that interval ends below "
-    f"{SMALLEST_EFFECT:g} and the AUC is within one standard error of 0.5; otherwise there are too few users to tell. "
-    "The interval takes into account that the strongest attacker was picked, and that attackers have learnt from one "
-    "another's users."
+    f"nothing was found where that interval ends below {SMALLEST_EFFECT:g} and the AUC is less than half a standard "
+    "error above 0.5; otherwise there are too few users to tell. The interval takes into account that the strongest "
+    "attacker was picked, and that attackers have learnt from one another's users."
 )
 
 
