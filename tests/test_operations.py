@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import attriguard as ag
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.guard import load_guard
+from attriguard.operations.compare import usual_levels
 
 KEY = b"a secret of sixteen bytes"
 
@@ -93,17 +94,19 @@ def test_a_result_is_saved_by_its_suffix(results, name, tmp_path):
 
 def test_rows_have_intervals_and_say_who_was_retrained(results):
     rows = results["audit"].to_frame()
-    assert {"attack", "retrained", "goal", "budget", "changes", "interval", "users"} <= set(rows.columns)
+    columns = ["figure", "attack", "learnt_from", "retrained", "setting", "goal", "budget", "changes", "users"]
+    assert list(rows.columns) == [*columns, "value", "interval"]
+    assert set(rows.figure) == {"accuracy", "balanced", "auc"}
+    assert set(rows.setting) == {"now", "guarded"}
     assert set(rows.retrained) == {False, True}
-    assert (rows.interval > 0).all()
-    now = rows[(rows.attack == "LR-A") & (rows.budget == 0) & ~rows.retrained]
-    assert now.value.iloc[0] == pytest.approx(results["audit"].record()["accuracy"]["LR-A"][0])
+    assert (rows[rows.attack == "LR-A"].interval > 0).all()
+    now = rows[(rows.attack == "LR-A") & (rows.setting == "now") & (rows.figure == "auc")]
+    assert now.value.iloc[0] == pytest.approx(results["audit"].record()["now"][0]["auc"]["value"])
     goals = results["goals"].to_frame()
     assert set(goals.seed.dropna()) == {0, 1}
     assert (goals[goals.figure == "best_accuracy"].interval >= 0).all()
-    keys = ["figure", "attack", "retrained", "own_users", "goal", "budget"]
-    assert not results["audit"].to_frame().duplicated(keys).any()
-    assert not results["evaluate"].to_frame().duplicated([key for key in keys if key != "goal"]).any()
+    assert not rows.duplicated(["figure", "setting", "attack", "retrained", "goal", "budget"]).any()
+    assert not results["evaluate"].to_frame().duplicated(["figure", "attack", "retrained", "own_users", "budget"]).any()
     assert "budget" not in results["compare"].to_frame()
     assert set(results["compare"].to_frame().defense) == {"AttriGuard", "random-deletions"}
 
@@ -301,3 +304,14 @@ def test_a_guard_remembers_whom_it_learnt_from_without_their_ids(data, tmp_path)
     assert not ag.AttriGuard().fit(train.X, train.y).has_learnt_from(names).any()
     with pytest.raises(DataError, match="one id a row"):
         ag.AttriGuard().fit(train.X, train.y, users=names[:3])
+
+
+def test_levels_to_be_reached_lie_between_guessing_and_what_is_inferred_now(results):
+    found = results["compare"].found
+    now = max(curve.before for tradeoff in found.tradeoffs for curve in tradeoff.curves)
+    assert len(found.levels) == 5
+    assert found.guessing < found.levels[-1] < found.levels[0] < now
+    assert found.levels[0] == pytest.approx(found.guessing + 0.8 * (now - found.guessing), abs=5e-4)
+    blind = [replace(tradeoff, curves=[replace(curve, before=0.1) for curve in tradeoff.curves])
+             for tradeoff in found.tradeoffs]  # fmt: skip
+    assert usual_levels(blind, 0.63) == (0.63,)  # nobody infers more than a guesser

@@ -22,27 +22,34 @@ def audited(files, shell, tmp_path_factory):
 
 def test_the_numbers(audited):
     record, _ = audited
-    assert record["budgets"] == [0, 1, 4]
-    for attack in ("LR-A", "RF-A"):
-        now, one, four = record["accuracy"][attack]
-        assert now > record["accuracy"]["BA-A"][0] + 0.1
-        assert now > one > four
-    assert len(set(record["accuracy"]["BA-A"])) == 1
-    assert record["expected_cost"][0] == 0
-    assert record["expected_cost"][1] <= 1
-    assert record["training_users"] + record["test_users"] == 300
+    assert record["verdict"]["finding"] == "gives it away"
+    assert record["verdict"]["attackers"] == 3
+    assert record["verdict"]["low"] > 0.5
+    now = {each["attack"]: each for each in record["now"]}
+    assert list(now) == ["LR-A", "RF-A", "MLP-A", "BA-A"]
+    assert now["LR-A"]["accuracy"]["value"] > now["BA-A"]["accuracy"]["value"] + 0.1
+    assert now["BA-A"]["accuracy"]["value"] == pytest.approx(record["guessing"])
+    assert record["verdict"]["auc"] == max(each["auc"]["value"] for each in record["now"])
+    assert sum(of["users"] for of in record["by_value"]) == record["disclosing_users"] == 300
     assert record["revealing_items"][0]["times_as_frequent"] > 1
-    aware = record["aware"]
-    assert aware["guard_users"] + aware["attacker_users"] == record["training_users"]
-    assert aware["budget"] == 4
-    assert 0 < aware["unaware"] < aware["no_guard"]
-    assert aware["retrained"] > 0
+    guarded = record["guarded"]
+    assert guarded["budgets"] == [0, 1, 4]
+    assert guarded["changes"][0] == 0 < guarded["changes"][1] <= 1
+    assert guarded["guard_users"] + guarded["attacker_users"] + guarded["test_users"] == 300
+    lr = {(each["budget"], each["learnt_from"]): each["accuracy"]["value"]
+          for each in guarded["attackers"] if each["attack"] == "LR-A"}  # fmt: skip
+    assert set(lr) == {(0, "original"), (1, "original"), (4, "original"), (1, "released"), (4, "released")}
+    assert lr[0, "original"] >= lr[4, "original"]
+    for budget, best in zip(guarded["budgets"], guarded["strongest"], strict=True):
+        shares = [each[guarded["figure"]]["value"] for each in guarded["attackers"] if each["budget"] == budget]
+        assert best[guarded["figure"]]["value"] == max(shares)
 
 
 def test_the_page_is_whole_and_needs_nothing_from_outside(audited, outline):
     text = outline(audited[1]).text
     assert "What this does not protect against" in text
-    assert "If the attacker knows that you use this" in text
+    assert "What can be inferred now" in text
+    assert "strongest who knows the guard and retrains" in text
 
 
 def test_the_page_names_no_user(audited):
@@ -80,9 +87,9 @@ def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
     )  # fmt: skip
     assert code == 0, err
     record = json.loads(out)
-    assert record["expected_cost"][2] > 2
-    assert record["aware"] is None
-    assert record["expected_cost"][1] <= 1
+    assert record["guarded"]["changes"][2] > 2
+    assert record["guarded"]["changes"][1] <= 1
+    assert {each["learnt_from"] for each in record["guarded"]["attackers"]} == {"original"}
 
 
 def test_demo(monkeypatch, cli, tmp_path):
@@ -92,7 +99,8 @@ def test_demo(monkeypatch, cli, tmp_path):
     code, out, err = cli("demo")
     assert code == 0, err
     assert "RF-A" in out
-    assert "An attacker who does not know you use this infers" in out
-    assert "An attacker who knows and retrains infers" in out
+    assert out.startswith("The ratings give “city” away: of 100 users, an attacker infers it for ")
+    assert "against the strongest attacker" in out
+    assert "knows the guard and retrains" in out
     assert str(tmp_path / "attriguard-demo.html") in out.replace("\n", "")
     assert (tmp_path / "attriguard-demo.html").stat().st_size > 10_000

@@ -21,12 +21,13 @@ class Options:
         Path, typer.Option(help="What to write: .html (a page), .json, .csv or .parquet (the figures).")
     ] = Path("attriguard-audit.html")
     attacks: Annotated[str, typer.Option(help="The attackers, with commas between; your own as MODULE:CLASS.")] = (
-        "BA-A,LR-A,RF-A"
+        "BA-A,LR-A,RF-A,MLP-A"
     )
     retrained: Annotated[
-        str, typer.Option(help="The attacker who is also shown as one who knows the guard and retrains; '' for none.")
-    ] = "MLP-A"
-    budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "0.5,1,2,3,4,6,8"
+        str,
+        typer.Option(help="Attackers who are also shown as ones who know the guard and retrain; '' for none."),
+    ] = "LR-A,MLP-A"
+    budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "1,2,4,8"
     all_goals: Annotated[
         bool, typer.Option("--all-goals", help="Also show all goals side by side; takes some minutes more.")
     ] = False
@@ -38,7 +39,8 @@ def audit(
 ) -> None:
     """How well could an attacker infer the attribute, which items give it away, and what does each budget buy?
 
-    Writes one HTML page that needs no network and can be sent around: it shows no single user's attribute.
+    The verdict is one of three: gives it away, nothing found, too few users to tell. Writes one HTML page that needs no
+    network and can be sent around: it shows no single user's attribute.
     """
     import attriguard as ag
     from attriguard.cli._shell import bar, check_files, show
@@ -51,7 +53,7 @@ def audit(
             o.load(source, columns, reading, shown),
             attacks=o.plug_ins(own.attacks),
             budgets=budgets,
-            retrained=own.retrained.strip() or None,
+            retrained=o.plug_ins(own.retrained),
             all_goals=own.all_goals,
             random_state=own.seed,
             progress=progress,

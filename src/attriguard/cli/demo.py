@@ -11,7 +11,7 @@ import typer
 from attriguard.cli import _options as o
 
 EXAMPLE = "Example: attriguard demo --output demo.html"
-BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0)
+BUDGETS = (1.0, 2.0, 3.0, 4.0)
 TITLE = "AttriGuard on the twin: what ratings give away, and what a few changes do about it"
 
 
@@ -20,7 +20,7 @@ class Options:
     """The options of ``demo`` alone."""
 
     output: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("attriguard-demo.html")
-    seed: Annotated[int, typer.Option(min=0, help="Seeds the forest; the data is always the same.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seeds attackers and guard; the data is always the same.")] = 0
 
 
 def demo(own: Options, shown: o.Shown) -> None:

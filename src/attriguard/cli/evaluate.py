@@ -94,9 +94,9 @@ class Rivals:
     ] = None  # fmt: skip
     reach: Annotated[
         str,
-        typer.Option(help="Show what each defense needs to bring the attackers down to these shares.",
-                     rich_help_panel=RIVALS),
-    ] = "0.35,0.3,0.25,0.2,0.15,0.1"  # fmt: skip
+        typer.Option(help="Show what each defense needs to bring the attackers down to these shares; 10 to 80 % "
+                     "of the way from guessing to what is inferred now otherwise.", rich_help_panel=RIVALS),
+    ] = ""  # fmt: skip
     recommender: Annotated[
         str | None,
         typer.Option(
@@ -167,7 +167,7 @@ def compared(data: ag.PublicData, own: Options, rivals: Rivals, budgets: list[fl
         data,
         defenses=wanted,
         strengths={**guard, **strengths_of(rivals.strengths or ())},
-        reach=o.numbers(rivals.reach, "--reach"),
+        reach=o.numbers(rivals.reach, "--reach") if rivals.reach.strip() else None,
         cost=rivals.cost,
         draws=own.draws,
         random_state=own.seed,

@@ -39,6 +39,11 @@ class Aware:
         """The attacker who knows and infers most at the largest budget."""
         return max((*self.retrained, *self.inversion), key=lambda curve: curve.accuracy[-1])
 
+    def most(self, *, retrained: bool) -> tuple[float, ...]:
+        """For every budget the accuracy of the strongest attacker, of those who retrain or of those who do not know."""
+        curves = self.retrained if retrained else self.unaware
+        return tuple(max(each) for each in zip(*(curve.accuracy for curve in curves), strict=True))
+
 
 def evaluate_aware(
     groups: Groups,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,16 @@ class Inference:
         """Did the attacker learn from released rows?"""
         return self.learnt_from == "released"
 
+    @property
+    def at_best(self) -> Inference:
+        """With two values, who is wrong more often than chance, beyond the interval, has only to turn his answers."""
+        if len(self.by_value) > 2 or self.auc.value + self.auc.margin >= 0.5:
+            return self
+        return replace(
+            self, accuracy=self.accuracy.turned(), balanced=self.balanced.turned(), auc=self.auc.turned(),
+            by_value=tuple(OfValue(each.users, 1.0 - each.recall, 1.0 - each.auc) for each in self.by_value),
+        )  # fmt: skip
+
 
 def divide(y: Ints, random_state: int | np.random.Generator | None, groups: int | None = None) -> Ints:
     """The group of every user, stratified: the users of a value go round the groups, in random order.
@@ -102,7 +112,7 @@ def check_values(y: Ints, values: Sequence[str], attribute: str) -> None:
     if len(values) < 2 or rare:
         raise DataError(
             f"{rare} of the {len(values)} values of {attribute!r} have fewer than {FEWEST_PER_VALUE} users; merge or "
-            "drop the rare ones (min_users)"
+            "drop the rare ones with min_users (--min-users)"
         )
 
 
@@ -172,6 +182,20 @@ def auc(score: Floats, positive: NDArray[np.bool_], group: Ints) -> Estimate:
     pairs = float(of_user[positive].sum())
     share = float(won_by[positive].sum()) / pairs if pairs else 0.5
     return Estimate(share, (won_by - share * of_user) / max(pairs, 1.0))
+
+
+def mean_of(runs: Sequence[Inference]) -> Inference:
+    """The mean of what one attacker infers about the same users in several runs."""
+
+    def mean(figure: str) -> Estimate:
+        each: list[Estimate] = [getattr(run, figure) for run in runs]
+        return Estimate(float(np.mean([e.value for e in each])), np.mean([e.influence for e in each], axis=0))
+
+    by_value = tuple(
+        OfValue(each[0].users, float(np.mean([e.recall for e in each])), float(np.mean([e.auc for e in each])))
+        for each in zip(*(run.by_value for run in runs), strict=True)
+    )
+    return replace(runs[0], accuracy=mean("accuracy"), balanced=mean("balanced"), auc=mean("auc"), by_value=by_value)
 
 
 def strongest(found: Sequence[Inference], figure: str = "auc") -> Inference:

@@ -1,8 +1,8 @@
-"""``ag.audit``: how well an attacker infers the attribute now, which items give it away, and what each budget buys."""
+"""``ag.audit``: how well attackers infer the attribute now, which items give it away, and what each budget buys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,24 @@ from attriguard.evaluation.accuracy import check_budgets
 from attriguard.evaluation.audit import Audit
 from attriguard.evaluation.audit import audit as run_audit
 from attriguard.evaluation.aware import Aware
+from attriguard.evaluation.exposure import FIGURES
 from attriguard.evaluation.goals_compared import GoalOutcome
+from attriguard.evaluation.inference import Inference
 from attriguard.evaluation.measure import Measure
+from attriguard.evaluation.protection import Protection
+from attriguard.evaluation.verdict import SMALLEST_EFFECT
 from attriguard.operations.inputs import DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.progress import ProgressLike
-from attriguard.report.attack_names import plain_name
-from attriguard.report.audit_page import audit_page, goals_tables, knowing_in_words, summary
+from attriguard.report.audit_page import audit_page, budgets_table, goals_tables, now_table, values_table
+from attriguard.report.audit_words import remarks, summary
 from attriguard.report.page import Page, Table
 
-ATTACKS = ("BA-A", "LR-A", "RF-A")
-BUDGETS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
-RETRAINED = "MLP-A"
+ATTACKS = ("BA-A", "LR-A", "RF-A", "MLP-A")
+BUDGETS = (1.0, 2.0, 4.0, 8.0)
+RETRAINED = ("LR-A", "MLP-A")
+NOW, GUARDED, GOALS = "now", "guarded", "goals"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,53 +40,73 @@ class AuditResult(Result):
     title: str = ""
 
     @property
+    def verdict(self) -> str:
+        """One of three: "gives it away", "nothing found", "too few users to tell"."""
+        return self.found.verdict.finding
+
+    @property
     def headline(self) -> str:
-        """What the strongest attacker infers now, and after protection."""
+        """The verdict, and what the strongest attacker infers now and after protection."""
         return summary(self.found)
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What an attacker infers who knows the guard."""
-        return knowing_in_words(self.found)
+        """What attackers infer who do not know the guard, and the rule of the verdict."""
+        return remarks(self.found)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a figure: attack, whether it was retrained on protected data, budget, accuracy, interval."""
+        """One row a figure ("accuracy", "balanced", "auc"): setting, attack, learnt from, budget, value, interval.
+
+        The setting is "now" (all users, cross-validated), "guarded" (a guard's trial on users that it has not seen,
+        budget 0 included) or "goals" (all goals side by side).
+        """
         found = self.found
-        rows = curve_rows(found.curves, goal=found.guard.goal)
-        if found.aware is not None and found.guard.goal not in [each.goal for each in found.goals]:
-            rows += _aware_rows(found.aware, found.guard.goal)
+        where = {"setting": NOW, "goal": None, "budget": 0.0, "changes": 0.0, "users": found.now.n_users}
+        rows = _rows((*found.now.found, *found.now.guesses), where)
+        if found.trial is not None:
+            changes = dict(zip(found.trial.budgets, found.trial.changes, strict=True))
+            for point in found.trial.points:
+                where = {"setting": GUARDED, "goal": found.guard.goal, "budget": point.budget}
+                where |= {"changes": changes[point.budget], "users": found.trial.n_test}
+                rows += _rows([point.found], where)
         for each in found.goals:
-            rows += _aware_rows(each.aware, each.goal)
+            rows += _goal_rows(each.aware, each.goal)
         return rows
 
     def tables(self) -> list[Table]:
-        """Attackers by budget; and the goals side by side, where these were asked for."""
-        return [_budgets_table(self.found), *(goals_tables(self.found) if self.found.goals else ())]
+        """Attackers now, value by value, attackers by budget; and the goals side by side, where asked for."""
+        found = self.found
+        after = [] if found.trial is None else [budgets_table(found, found.trial)]
+        return [now_table(found), values_table(found), *after, *(goals_tables(found) if found.goals else ())]
 
     def page(self) -> Page:
         """A page for a privacy officer."""
-        data = self.found.data
-        title = self.title or f"What ratings give away about “{data.attribute}”"
-        return audit_page(self.found, title=title, source=data.name)
+        title = self.title or f"What ratings give away about “{self.found.about.attribute}”"
+        return audit_page(self.found, title=title)
 
     def record(self) -> dict[str, Any]:
         """Everything, as JSON knows it."""
         found = self.found
+        about, now = found.about, found.now
         return {
-            "attribute": found.data.attribute,
+            "attribute": about.attribute,
+            "values": about.m,
+            "users": about.n_users,
+            "disclosing_users": now.n_users,
+            "guessing": now.guessing,
+            "verdict": _verdict_record(found),
+            "now": [_figures(each) for each in (*now.found, *now.guesses)],
+            "by_value": [
+                {"value": name, "users": of.users, "recall": of.recall, "auc": of.auc}
+                for name, of in zip(about.values, found.verdict.strongest.by_value, strict=True)
+            ],
             "goal": found.guard.goal,
-            "values": found.data.m,
-            "training_users": found.n_train,
-            "test_users": found.n_test,
-            "budgets": found.budgets,
-            "accuracy": {curve.attack: curve.accuracy for curve in found.curves},
-            "expected_cost": found.curves[0].expected_cost,
-            "aware": None if found.aware is None else _aware_record(found.aware),
+            "guarded": None if found.trial is None else _trial_record(found.trial, found.figure),
             "goals": {each.goal: _goal_record(each) for each in found.goals},
             "revealing_items": [
                 {
-                    "item": found.item_name(item.column),
-                    "points_to": found.data.values[item.value],
+                    "item": about.items[item.column],
+                    "points_to": about.values[item.value],
                     "times_as_frequent": item.lift,
                     "rated_by": item.users,
                     "bits": item.bits,
@@ -96,7 +121,7 @@ def audit(
     *,
     attacks: Sequence[str] = ATTACKS,
     budgets: Sequence[float] = BUDGETS,
-    retrained: str | None = RETRAINED,
+    retrained: Sequence[str] | str | None = RETRAINED,
     all_goals: bool = False,
     title: str = "",
     random_state: int | None = None,
@@ -114,34 +139,35 @@ def audit(
     budgets
         How many ratings may change a user, on average; rising.
     retrained
-        The attacker who is also measured as one who knows the guard and retrains; None for nobody.
+        The attackers who are also measured as ones who know the guard and retrain; None or () for nobody.
     all_goals
         Also measure all goals side by side; takes some minutes more.
     title
         The title of the page.
     random_state
-        Decides the split of the users and seeds the attackers and the guard.
+        Decides how users are divided, and seeds the attackers and the guard.
     progress
         Where to report progress (see `Progress`).
     """
     ladder = check_budgets(budgets)
-    _check(attacks, retrained, all_goals, ladder)
+    knowing = [retrained] if isinstance(retrained, str) else list(retrained or ())
+    _check(attacks, knowing, all_goals, ladder)
     reading, own = split_options(options)
     attackers = lineup(attacks, random_state=random_state)
-    knowing = lineup([retrained], random_state=random_state)[0] if retrained else None
+    aware = lineup(knowing, random_state=random_state)
     users = as_data(data, reading)
     guard = make_guard(users, own | {"budget": ladder[-1]}, random_state)
     found = run_audit(
-        users, guard=guard, attacks=attackers, budgets=ladder, knowing=knowing, all_goals=all_goals,
+        users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, all_goals=all_goals,
         measure=Measure(seed=random_state), progress=progress,
     )  # fmt: skip
     return AuditResult(found, title)
 
 
-def _check(attacks: Sequence[str], retrained: str | None, all_goals: bool, ladder: tuple[float, ...]) -> None:
+def _check(attacks: Sequence[str], retrained: Sequence[str], all_goals: bool, ladder: tuple[float, ...]) -> None:
     if isinstance(attacks, str):
         raise ParameterError(f"attacks is a list of names, got {attacks!r}")
-    for name in (*attacks, *([retrained] if retrained else [])):
+    for name in (*attacks, *retrained):
         if "guard" in class_of(name.strip()).needs:
             raise ParameterError(f"{name.strip()} adapts to one guard; attriguard evaluate shows it")
     if all_goals and not ladder[-1]:
@@ -150,46 +176,75 @@ def _check(attacks: Sequence[str], retrained: str | None, all_goals: bool, ladde
         raise ParameterError("to compare the goals, name an attacker who knows the guard and retrains (retrained)")
 
 
-def _budgets_table(found: Audit) -> Table:
-    """Attackers by budget; what the guard changes in the last row."""
-    head = ["attacker", *("no guard" if budget == 0 else f"{budget:g}" for budget in found.budgets)]
-    rows = [
-        [
-            " ".join(dict.fromkeys((curve.attack, plain_name(curve.attack)))),
-            *(f"{accuracy:.3f}" for accuracy in curve.accuracy),
-        ]
-        for curve in found.curves
+def _rows(found: Iterable[Inference], where: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every figure of every attacker."""
+    return [
+        {
+            "figure": figure,
+            "attack": each.attack,
+            "learnt_from": each.learnt_from,
+            "retrained": each.retrained,
+            **where,
+            "value": getattr(each, figure).value,
+            "interval": getattr(each, figure).margin,
+        }
+        for each in found
+        for figure in FIGURES
     ]
-    rows.append(["ratings changed", *(f"{cost:.2f}" for cost in found.curves[0].expected_cost)])
-    caption = "share of users whose value is inferred, by budget (ratings that may change a user, on average)"
-    return Table(head, rows, numeric=range(1, len(head)), caption=caption)
 
 
-def _aware_rows(aware: Aware, goal: str) -> list[dict[str, Any]]:
-    unaware = curve_rows(aware.unaware, goal=goal, own_users=True)
-    return unaware + curve_rows(aware.retrained, goal=goal, own_users=True, retrained=True)
+def _goal_rows(aware: Aware, goal: str) -> list[dict[str, Any]]:
+    unaware = curve_rows(aware.unaware, setting=GOALS, goal=goal, learnt_from="original")
+    retrained = curve_rows(aware.retrained, setting=GOALS, goal=goal, learnt_from="released", retrained=True)
+    return [{name: value for name, value in row.items() if name != "own_users"} for row in unaware + retrained]
 
 
-def _aware_record(aware: Aware) -> dict[str, Any]:
-    (unaware,), (retrained,) = aware.unaware, aware.retrained
+def _figures(found: Inference) -> dict[str, Any]:
+    """One attacker's figures, each with half the width of its 95 % interval."""
+    figures = {figure: getattr(found, figure) for figure in FIGURES}
     return {
-        "attack": unaware.attack,
-        "budget": unaware.budgets[-1],
-        "no_guard": unaware.before,
-        "unaware": unaware.accuracy[-1],
-        "retrained": retrained.accuracy[-1],
-        "guard_users": aware.n_guard,
-        "attacker_users": aware.n_attacker,
+        "attack": found.attack,
+        "learnt_from": found.learnt_from,
+        **{figure: {"value": each.value, "interval": each.margin} for figure, each in figures.items()},
+    }
+
+
+def _verdict_record(found: Audit) -> dict[str, Any]:
+    verdict = found.verdict
+    return {
+        "finding": verdict.finding,
+        "attack": verdict.strongest.attack,
+        "auc": verdict.strongest.auc.value,
+        "low": verdict.low,
+        "high": verdict.high,
+        "smallest_shown": verdict.smallest_shown,
+        "smallest_effect": SMALLEST_EFFECT,
+        "attackers": verdict.attackers,
+        "groups": found.now.groups,
+        "divisions": found.now.divisions,
+    }
+
+
+def _trial_record(trial: Protection, figure: str) -> dict[str, Any]:
+    return {
+        "guard_users": trial.n_guard,
+        "attacker_users": trial.n_attacker,
+        "test_users": trial.n_test,
+        "budgets": trial.budgets,
+        "changes": trial.changes,
+        "attackers": [{"budget": point.budget, **_figures(point.found)} for point in trial.points],
+        "figure": figure,
+        "strongest": [{"budget": budget, **_figures(trial.strongest(budget, figure))} for budget in trial.budgets],
     }
 
 
 def _goal_record(outcome: GoalOutcome) -> dict[str, Any]:
-    (unaware,), (retrained,) = outcome.aware.unaware, outcome.aware.retrained
+    first = outcome.aware.unaware[0]
     return {
-        "budgets": unaware.budgets,
-        "changes": unaware.expected_cost,
-        "unaware": unaware.accuracy,
-        "retrained": retrained.accuracy,
+        "budgets": first.budgets,
+        "changes": first.expected_cost,
+        "unaware": outcome.aware.most(retrained=False),
+        "retrained": outcome.aware.most(retrained=True),
         "detection_auc": outcome.aware.detection,
         "precision": {
             "budget": outcome.precision_budget,

@@ -36,7 +36,8 @@ from attriguard.utility.holdout import HELD_OUT
 from attriguard.utility.recommenders import load_extra
 
 ATTACKS = ("NN-A", "LR-A")
-REACH = (0.35, 0.3, 0.25, 0.2, 0.15, 0.1)
+# Levels that are looked for where none are named: so much of the way from guessing to what is inferred now.
+REACH = (0.8, 0.6, 0.4, 0.2, 0.1)
 ALL = "all"
 
 
@@ -108,7 +109,7 @@ def compare(
     defenses: Sequence[str] | str = ALL,
     attacks: Sequence[str] = ATTACKS,
     strengths: Mapping[str, Sequence[float]] | None = None,
-    reach: Sequence[float] = REACH,
+    reach: Sequence[float] | None = None,
     cost: RecommenderTest | None = None,
     draws: int = 4,
     attack_options: Mapping[str, Any] | None = None,
@@ -131,14 +132,16 @@ def compare(
     strengths
         A defense's own strengths instead of its usual ones: ``{"BlurMe": [1, 10, 100]}``.
     reach
-        Accuracies; the result says what each defense needs to bring the attackers down to them.
+        Accuracies; the result says what each defense needs to bring the attackers down to them. None: 80, 60, 40, 20
+        and 10 % of the way from guessing to what the strongest attacker infers now.
     cost
         Also measure what the defenses cost a recommender.
     draws
         How often a defense that leaves something to chance is drawn.
     """
     reading, own = split_options(options)
-    levels, learner = _levels(reach), None if cost is None else _recommender(cost.recommender, random_state)
+    levels = None if reach is None else _levels(reach)
+    learner = None if cost is None else _recommender(cost.recommender, random_state)
     attackers = _attackers(attacks, random_state, attack_options or {})
     users = as_data(data, reading)
     rivals = _defenses(defenses, users, own, random_state)
@@ -149,8 +152,7 @@ def compare(
     tradeoffs = run.tradeoffs(given, comparing)
     costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
     named = {name: str(value) for name, value in own.items() if value is not None}
-    settings = {"guard": named, **dict(attack_options or {})}
-    return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, settings))
+    return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, {"guard": named, **(attack_options or {})}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,20 +198,21 @@ class Run:
         self,
         users: PublicData,
         tradeoffs: Sequence[Tradeoff],
-        levels: tuple[float, ...],
+        levels: tuple[float, ...] | None,
         costs: Costs | None,
         settings: Mapping[str, Any],
     ) -> Comparison:
         """Everything that was measured, with what is needed to measure it again."""
         train, test = self.split
         most_frequent = np.bincount(train.y, minlength=users.m).argmax()
+        guessing = float(np.mean(test.y == most_frequent))
         return Comparison(
             source=users.name,
             attribute=users.attribute,
             tradeoffs=tuple(tradeoffs),
-            levels=levels,
+            levels=usual_levels(tradeoffs, guessing) if levels is None else levels,
             costs=costs,
-            guessing=float(np.mean(test.y == most_frequent)),
+            guessing=guessing,
             settings={
                 "seed": self.measure.seed,
                 **settings,
@@ -243,6 +246,12 @@ def _strengths(given: Mapping[str, Sequence[float]], names: Sequence[str]) -> Ma
     for name in given:
         check_choice(name, names, name="defense in strengths")
     return given
+
+
+def usual_levels(tradeoffs: Sequence[Tradeoff], guessing: float) -> tuple[float, ...]:
+    """Levels between guessing and what the strongest attacker infers now; guessing itself where nobody infers more."""
+    now = max(curve.before or 0.0 for tradeoff in tradeoffs for curve in tradeoff.curves)
+    return _levels([round(guessing + share * max(0.0, now - guessing), 3) for share in REACH])
 
 
 def _levels(reach: Sequence[float]) -> tuple[float, ...]:

@@ -1,22 +1,29 @@
-"""The audit as a page that a privacy officer can read."""
+"""The audit as a page that a privacy officer can read: the verdict first, then charts, then tables."""
 
 from __future__ import annotations
 
 from attriguard.evaluation.audit import Audit
 from attriguard.evaluation.goals_compared import N
+from attriguard.evaluation.inference import Estimate, Inference, strongest
+from attriguard.evaluation.protection import Protection
 from attriguard.goals import GOALS
 from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
-from attriguard.report.attack_names import plain_name
+from attriguard.report.audit_words import RULE, name_of, remarks, summary
 from attriguard.report.page import Figure, Page, Section, Table
-from attriguard.report.plots import Line, line_plot
+from attriguard.report.plots import BarPlot, Line, draw, line_plot
 
 LIMITS = (
     "The figures are averages over users. A budget is an average, too: some users get more changes, some none.",
     "The guard hides one attribute. The ratings still say whatever else they say about a person.",
+    "An attacker of another kind, or with more users to learn from, may infer more. One who tries to undo the guard's "
+    "changes one by one was not tried.",
     "An attacker who has seen a user's unprotected ratings, or several releases drawn anew, can compare them. Use a "
     "secret key, so that a user gets the same noise every time.",
 )
+KNOWS = "knows the guard and retrains"
+# Values that a table lists at most, those that are given away most first; the record has all.
+SHOWN_VALUES = 25
 
 
 def percent(share: float) -> str:
@@ -24,46 +31,26 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def summary(audit: Audit) -> str:
-    """What was found, in two sentences."""
-    worst, guess = audit.worst_now, audit.guessing
-    now = (
-        f"From their ratings alone, an attacker infers “{audit.data.attribute}” of {100 * worst.accuracy[0]:.0f} in "
-        f"100 users who never disclosed it; by guessing it would be {100 * guess:.0f}."
-    )
-    if worst.accuracy[0] - worst.margin()[0] <= guess:
-        return (
-            f"{now} That is no more than chance: nothing was found. An attacker who infers less than "
-            f"{100 * worst.margin()[0]:.0f} in 100 more than guessing would not show among {audit.n_test:,} users."
-        )
-    return (
-        f"{now} With {worst.expected_cost[-1]:.1f} changed ratings a user on average, the same attacker infers "
-        f"{100 * worst.accuracy[-1]:.0f} in 100."
-    )
-
-
-def audit_page(audit: Audit, *, title: str, source: str) -> Page:
-    """The whole audit as a page; ``source`` names the data."""
+def audit_page(audit: Audit, *, title: str) -> Page:
+    """The whole audit as a page."""
+    about, now = audit.about, audit.now
     return Page(
         title=title,
         lead=summary(audit),
         sections=[
             _now(audit),
+            *([_budgets(audit, audit.trial)] if audit.trial else []),
             _revealing(audit),
-            _budgets(audit),
-            *_knowing(audit),
             *_goals(audit),
-            _spread(audit),
-            _limits(audit),
+            *([_spread(audit.trial)] if audit.trial else []),
+            _limits(),
             _method(audit),
         ],
         facts=[
-            ("data", source),
-            (
-                "users",
-                f"{audit.data.n_users:,}, of which {audit.n_train:,} to learn from and {audit.n_test:,} to attack",
-            ),
-            ("ratings", f"{audit.data.X.nnz:,} of {audit.data.n_items:,} items, {audit.data.scale}"),
+            ("data", about.source),
+            ("users", f"{about.n_users:,}, of which {now.n_users:,} disclose “{about.attribute}”"),
+            ("ratings", f"{about.n_ratings:,} of {about.n_items:,} items, {about.scale}"),
+            ("verdict", audit.verdict.finding),
             ("goal", f"{audit.guard.goal}: {get_goal(audit.guard.goal).summary}"),
             ("guard", _guard(audit)),
         ],
@@ -79,38 +66,66 @@ def _guard(audit: Audit) -> str:
     return ", ".join([*parts, guard.policy])
 
 
-def _name(attack: str) -> str:
-    plain = plain_name(attack)
-    return attack if plain == attack else f"{attack}: {plain}"
+def now_table(audit: Audit) -> Table:
+    """What every attacker infers from the ratings as they are."""
+    rows = [
+        [name_of(each.attack), *(_with_margin(figure) for figure in (each.accuracy, each.balanced, each.auc))]
+        for each in (*audit.now.found, *audit.now.guesses)
+    ]
+    caption = f"what attackers infer now, of {audit.now.n_users:,} users; ±: 95 % intervals"
+    return Table(["attacker", "accuracy", "balanced accuracy", "AUC"], rows, numeric=(1, 2, 3), caption=caption)
+
+
+def _with_margin(figure: Estimate) -> str:
+    return f"{figure.value:.3f} ± {figure.margin:.3f}"
+
+
+def values_table(audit: Audit) -> Table:
+    """What the strongest attacker infers of each value."""
+    best = strongest(audit.now.found)
+    by_value = sorted(zip(audit.about.values, best.by_value, strict=True), key=lambda each: -each[1].auc)
+    rows = [[name, f"{of.users:,}", f"{of.recall:.3f}", f"{of.auc:.3f}"] for name, of in by_value[:SHOWN_VALUES]]
+    more = len(by_value) - len(rows)
+    caption = f"value by value: {name_of(best.attack)}" + (f"; {more:,} more values have lower AUCs" if more else "")
+    return Table(["value", "users", "recall", "AUC"], rows, numeric=(1, 2, 3), caption=caption)
 
 
 def _now(audit: Audit) -> Section:
-    guess = audit.guessing
-    rows = [
-        [
-            _name(curve.attack),
-            percent(curve.accuracy[0]),
-            f"± {percent(curve.margin()[0])}",
-            f"{curve.accuracy[0] / guess:.1f} ×" if guess else "–",
-        ]
-        for curve in audit.curves
-    ]
+    now = audit.now
+    plot = BarPlot(
+        # A word a line, so that names stand upright.
+        groups=["\n".join(name_of(each.attack).split()) for each in now.found],
+        bars={
+            "inferred now": [100 * getattr(each, audit.figure).value for each in now.found],
+            "guessing": [100 * audit.guessing for _ in now.found],
+        },
+        y_label=_axis(audit),
+        values=True,
+        caption="What each attacker infers from the ratings as they are, beside guessing.",
+    )
+    times = "" if now.divisions == 1 else f", {now.divisions} times anew; the figures are means"
+    text = (
+        f"Every user who discloses “{audit.about.attribute}” was attacked, by attackers who had learnt from other "
+        f"users: {now.n_users:,} users, divided into {now.groups} groups{times}. The verdict is: "
+        f"{audit.verdict.finding}. Its rule, and what the figures mean, stand at the end of this page."
+    )
+    drawing = draw(plot)
     return Section(
         title="What can be inferred now",
-        text=[
-            f"{audit.n_train:,} users stand for users who disclose “{audit.data.attribute}”; attackers learn from "
-            f"them. {audit.n_test:,} other users stand for users who keep it private. The table shows for how many of "
-            f"the latter an attacker names the right one of {audit.data.m} values."
-        ],
-        parts=[Table(["attacker", "right", "95 % interval", "against guessing"], rows, numeric=(1, 2, 3))],
+        text=[text],
+        parts=[Figure(drawing.svg, drawing.caption), now_table(audit), values_table(audit)],
     )
+
+
+def _axis(audit: Audit) -> str:
+    return "users whose value is inferred (%)" if audit.figure == "accuracy" else "pairs told apart (%)"
 
 
 def _revealing(audit: Audit) -> Section:
     rows = [
         [
-            audit.item_name(item.column),
-            audit.data.values[item.value],
+            audit.about.items[item.column],
+            audit.about.values[item.value],
             f"{item.lift:.1f} ×",
             f"{item.users:,}",
             f"{1000 * item.bits:.1f}",
@@ -134,37 +149,68 @@ def _revealing(audit: Audit) -> Section:
     )
 
 
-def _budgets(audit: Audit) -> Section:
-    lines = [
-        Line(curve.attack, curve.budgets, [100 * a for a in curve.accuracy], [100 * s for s in curve.margin()])
-        for curve in audit.learnt
-    ]
+def _budgets(audit: Audit, trial: Protection) -> Section:
     plot = line_plot(
-        lines,
+        _lines(audit, trial),
         x_label="budget: changed ratings a user, on average",
-        y_label="users whose value is inferred (%)",
-        level=("guessing (BA-A)", 100 * audit.guessing),
+        y_label=_axis(audit),
+        level=("guessing", 100 * audit.guessing),
     )
-    rows = [
-        [f"{budget:g}", *(percent(curve.accuracy[k]) for curve in audit.curves), f"{cost:.2f}"]
-        for k, (budget, cost) in enumerate(zip(audit.budgets, audit.curves[0].expected_cost, strict=True))
-    ]
+    groups = (
+        f"The guard learnt from {trial.n_guard:,} users, attackers from {trial.n_attacker:,} others, and "
+        f"{trial.n_test:,} more were protected and attacked. An attacker who {KNOWS} has protected his users with the "
+        "very same guard and learnt from the releases. With fewer users to learn from than above, all of them are "
+        "a little weaker than there."
+    )
     return Section(
         title="What each budget buys",
         text=[
             f"A budget is the number of ratings that may change, on average, for each user; here: {_changes(audit)}. "
             f"{get_goal(audit.guard.goal).how} It is not told the user's own value.",
-            *_notes(audit),
+            groups,
+            *remarks(audit)[:-1],
+            *_notes(trial),
         ],
         parts=[
-            Figure(plot, "Users whose value an attacker infers, by budget. Bands: 95 % intervals."),
-            Table(
-                ["budget", *(curve.attack for curve in audit.curves), "changes made"],
-                rows,
-                numeric=range(len(audit.curves) + 2),
-            ),
+            Figure(plot, "What each attacker infers after protection, by budget. Bands: 95 % intervals."),
+            budgets_table(audit, trial),
         ],
     )
+
+
+def _lines(audit: Audit, trial: Protection) -> list[Line]:
+    """Each attacker who does not know the guard; and, of those who know it, the strongest at each budget."""
+
+    def line(name: str, points: list[tuple[float, Inference]]) -> Line:
+        figures: list[Estimate] = [getattr(found, audit.figure) for _, found in points]
+        budgets = [budget for budget, _ in points]
+        return Line(name, budgets, [100 * f.value for f in figures], [100 * f.margin for f in figures])
+
+    unaware = [
+        line(name_of(attack), [(p.budget, p.found) for p in mine])
+        for attack, retrained, mine in trial.lines()
+        if not retrained
+    ]
+    knowing = {budget: [each for each in trial.at(budget) if each.retrained] for budget in trial.budgets}
+    best = [(budget, strongest(found, audit.figure)) for budget, found in knowing.items() if found]
+    return [line(f"strongest who {KNOWS}", best), *unaware] if best else unaware
+
+
+def budgets_table(audit: Audit, trial: Protection) -> Table:
+    """Attackers by budget, the strongest of all below them, and what the guard changes in the last row."""
+    head = ["attacker", *("no guard" if budget == 0 else f"{budget:g}" for budget in trial.budgets)]
+    rows = []
+    for attack, retrained, mine in trial.lines():
+        known = {point.budget: f"{getattr(point.found, audit.figure).value:.3f}" for point in mine}
+        name = f"{name_of(attack)}{', ' + KNOWS if retrained else ''}"
+        rows.append([name, *(known.get(budget, "") for budget in trial.budgets)])
+    best = [getattr(trial.strongest(budget, audit.figure), audit.figure).value for budget in trial.budgets]
+    rows.append(["the strongest of these", *(f"{value:.3f}" for value in best)])
+    rows.append(["guessing", *(f"{audit.guessing:.3f}" for _ in trial.budgets)])
+    rows.append(["ratings changed a user", *(f"{changes:.2f}" for changes in trial.changes)])
+    what = "share of users whose value is inferred" if audit.figure == "accuracy" else "AUC"
+    caption = f"{what}, by budget (ratings that may change a user, on average)"
+    return Table(head, rows, numeric=range(1, len(head)), caption=caption)
 
 
 def _changes(audit: Audit) -> str:
@@ -172,60 +218,22 @@ def _changes(audit: Audit) -> str:
     return get_goal(audit.guard.goal).changes(policy)
 
 
-def knowing_in_words(audit: Audit) -> list[str]:
-    """What an attacker infers who does not know the guard, and the same attacker who knows it: a line each."""
-    if audit.aware is None:
-        return [
-            f"These attackers do not know the guard. An attacker who retrains {get_goal(audit.guard.goal).regained}"
-        ]
-    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
-    budget, kind = f"{unaware.budgets[-1]:g}", plain_name(unaware.attack)
-    return [
-        f"An attacker who does not know you use this infers {_in_100(unaware.accuracy[-1])} at budget {budget} "
-        f"({kind}; without the guard {_in_100(unaware.before or 0.0)}).",
-        f"An attacker who knows and retrains infers {_in_100(retrained.accuracy[-1])}.",
-    ]
-
-
-def _in_100(share: float) -> str:
-    return f"{100 * share:.0f} in 100"
-
-
-def _knowing(audit: Audit) -> list[Section]:
-    if audit.aware is None:
-        return []
-    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
-    rows = [
-        ["without the guard", percent(unaware.before or 0.0)],
-        ["with it, an attacker who does not know you use this", percent(unaware.accuracy[-1])],
-        ["with it, an attacker who knows and retrains", percent(retrained.accuracy[-1])],
-    ]
-    text = (
-        f"The guard learnt from {audit.aware.n_guard:,} of the training users, the attacker "
-        f"({plain_name(unaware.attack)}) from the other {audit.aware.n_attacker:,}. The attacker who knows has "
-        f"protected his users with that very guard, {audit.aware.draws} times each, and learnt from the releases. "
-        f"Budget {unaware.budgets[-1]:g}."
-    )
-    table = Table(["attacker", "right"], rows, numeric=(1,))
-    return [Section(title="If the attacker knows that you use this", text=[text], parts=[table], warning=True)]
-
-
 def goals_tables(audit: Audit) -> list[Table]:
-    """All goals side by side: attackers and detector by budget, and what a recommender loses."""
+    """All goals side by side: the strongest attackers and the detector by budget, and what a recommender loses."""
     rows, costs = [], []
     for each in audit.goals:
-        (unaware,), (retrained,) = each.aware.unaware, each.aware.retrained
-        rows.append([each.goal, "does not know", *map(percent, unaware.accuracy)])
-        rows.append([each.goal, "knows and retrains", *map(percent, retrained.accuracy)])
+        rows.append([each.goal, "does not know", *map(percent, each.aware.most(retrained=False))])
+        rows.append([each.goal, KNOWS, *map(percent, each.aware.most(retrained=True))])
         rows.append([each.goal, "tells protected users apart (AUC)", *(f"{auc:.2f}" for auc in each.aware.detection)])
         lost = "–" if each.precision_lost is None else percent(each.precision_lost)
         costs.append([each.goal, f"{each.precision_changes:.1f}", lost])
     budgets = audit.goals[0].aware.unaware[0].budgets
     return [
         Table(
-            ["goal", "attacker", *(f"budget {budget:g}" for budget in budgets)],
+            ["goal", "strongest attacker who", *(f"budget {budget:g}" for budget in budgets)],
             rows,
             numeric=range(2, 2 + len(budgets)),
+            caption="all goals: share of users whose value the strongest attacker infers",
         ),
         Table(
             ["goal", "changes made", "precision lost"],
@@ -244,61 +252,51 @@ def _goals(audit: Audit) -> list[Section]:
     return [Section(title="Three goals a guard can have", points=text, parts=goals_tables(audit))]
 
 
-def _notes(audit: Audit) -> list[str]:
-    plan = audit.plan
+def _notes(trial: Protection) -> list[str]:
     notes = []
-    extended = int(plan.extended.sum())
-    if extended:
+    if trial.extended:
         notes.append(
-            f"For {percent(extended / plan.extended.size)} of all users and values the policy alone had no answer; "
-            "there it was extended to changes of any kind."
+            f"For {percent(trial.extended)} of all users and values the policy alone had no answer; there it was "
+            "extended to changes of any kind."
         )
-    missing = 0 if plan.target is None else int((~plan.success).sum())
-    if missing:
-        notes.append(f"{missing:,} combinations of user and value could not be reached and are never drawn.")
+    if trial.unreached:
+        notes.append(f"{trial.unreached:,} combinations of user and value could not be reached and are never drawn.")
     return notes
 
 
-def _spread(audit: Audit) -> Section:
-    spread = audit.spread
+def _spread(trial: Protection) -> Section:
+    spread = trial.spread
     rows = [[size, percent(share)] for size, share in spread.sizes if share > 0]
     return Section(
         title="What it does to users",
         text=[
-            f"With a budget of {audit.budgets[-1]:g}, a user gets {spread.added:.2f} new ratings on average, loses "
+            f"With a budget of {trial.budgets[-1]:g}, a user gets {spread.added:.2f} new ratings on average, loses "
             f"{spread.removed:.2f}, and has {spread.rated_anew:.2f} rated anew. Users differ:"
         ],
         parts=[Table(["changes made to a user", "users"], rows, numeric=(1,))],
     )
 
 
-def _regained(audit: Audit) -> str:
-    """What knowing the guard is worth: as measured, or, where it was not measured, as it usually is."""
-    if audit.aware is None:
-        return get_goal(audit.guard.goal).regained
-    (unaware,), (retrained,) = audit.aware.unaware, audit.aware.retrained
-    return (
-        f"infers {_in_100(retrained.accuracy[-1])} here, where without the guard it would be "
-        f"{_in_100(unaware.before or 0.0)}. An attacker who tries to undo the guard's changes one by one may infer "
-        "more; this was not tried."
-    )
-
-
-def _limits(audit: Audit) -> Section:
-    knows = (
-        "All other figures on this page are for attackers who do not know that the guard is used. An attacker who "
-        f"knows it, protects users of his own with the same guard and trains on those, {_regained(audit)}"
-    )
-    return Section(title="What this does not protect against", points=(knows, *LIMITS), warning=True)
+def _limits() -> Section:
+    return Section(title="What this does not protect against", points=LIMITS, warning=True)
 
 
 def _method(audit: Audit) -> Section:
     return Section(
         title="How it was measured",
-        text=[
-            "Attackers and guard learn from the same training users and never see the test users. Each attacker "
-            "predicts on everything the guard could release; the figures weigh these predictions with the "
-            "probabilities of the guard's draw, so they are exact expectations and free of sampling noise. The "
-            "method is AttriGuard (Jia and Gong, USENIX Security 2018)."
+        points=[
+            f"The verdict. {RULE}",
+            f"Accuracy is the share of users for whom the attacker names the right one of {audit.about.m} values; "
+            "balanced accuracy is the mean over the values of the recall, the share of a value's users for whom the "
+            "attacker names it.",
+            "AUC: of all pairs of a user with a value and one without it, the share in which the attacker is surer of "
+            "the one who has it, on average over the values. Guessing gives 0.5.",
+            "No attacker is tried on users that he learnt from. What can be inferred now is cross-validated; its "
+            "intervals are widened as by Nadeau and Bengio (2003), since attackers learnt from one another's users, "
+            "and the verdict's interval once more (Bonferroni), since the strongest of "
+            f"{audit.verdict.attackers} attackers was picked. After protection, figures are means over several "
+            "releases, and intervals hold for attackers as they were trained here. With two values, an attacker who "
+            "is wrong more often than chance is counted as one who turns his answers round. The guard is AttriGuard "
+            "(Jia and Gong, USENIX Security 2018).",
         ],
     )

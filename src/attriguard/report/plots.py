@@ -208,7 +208,7 @@ def _bars(axes: Any, plot: BarPlot) -> None:
 
 
 def _name_places(axes: Any, names: Sequence[str]) -> None:
-    turned = len(names) > FEW_NAMES or any(len(name) > SHORT_NAME for name in names)
+    turned = len(names) > FEW_NAMES or any(len(line) > SHORT_NAME for name in names for line in name.splitlines())
     axes.set_xticks(range(len(names)), names, rotation=60 if turned else 0, ha="right" if turned else "center")
     if turned:
         _grow(axes.figure, max(label.get_window_extent().height for label in axes.get_xticklabels()))
