@@ -26,6 +26,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write machine-readable JSO
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors and warnings; --json stays.")]
 
 
+Goal = Annotated[
+    str,
+    typer.Option(
+        help="mislead: an attacker who does not know the guard infers another value. conceal: what tells most is "
+        "removed, so that even an attacker who retrains infers less. both: part of the changes for each."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Shown:
     """How a result is shown on the terminal."""
@@ -147,13 +156,7 @@ class Reading:
 class Guard:
     """What the guard is."""
 
-    goal: Annotated[
-        str,
-        typer.Option(
-            help="mislead: an attacker who does not know the guard infers another value. conceal: what tells most is "
-            "removed, so that even an attacker who retrains infers less. both: part of the changes for each."
-        ),
-    ] = "mislead"
+    goal: Goal = "mislead"
     classifier: Annotated[str, typer.Option(help="What the guard learns: lr, lr-ova or nn (a network).")] = "lr"
     guard_units: Annotated[
         int | None,

@@ -34,9 +34,14 @@ class Options:
     seed: o.Seed = None
 
 
-def audit(
-    source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown
-) -> None:
+@dataclass(frozen=True)
+class Guard(o.Guard):
+    """The guard that is tried: what ``protect`` would do."""
+
+    goal: o.Goal = "conceal"
+
+
+def audit(source: o.Source, own: Options, guard: Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown) -> None:
     """How well could an attacker infer the attribute, which items give it away, and what does each budget buy?
 
     The verdict is one of three: gives it away, nothing found, too few users to tell. Writes one HTML page that needs no

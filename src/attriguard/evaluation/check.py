@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.attacks.base import Attack
+from attriguard.evaluation.exposure import averaged
 from attriguard.evaluation.inference import (
     Estimate,
     Inference,
     Learnt,
-    OfValue,
     attack_by_group,
     inference,
     learn_by_group,
@@ -96,7 +96,7 @@ class Checker:
             before.append(original)
             retrained = learn_by_group(attack, released, self.y, self.group, second)
             after.append(self._found(attack, "released", retrained, released))
-            after.append(_turned(self._found(attack, "original", unaware, released)))
+            after.append(self._found(attack, "original", unaware, released).at_best)
             if enough is not None and enough(after):
                 break
         guessing = float(np.bincount(self.y).max() / self.y.size)
@@ -111,17 +111,5 @@ class Checker:
 
     def _found(self, attack: Attack, learnt_from: str, learnt: Learnt, rows: csr_array) -> Inference:
         sure = attack_by_group(learnt, rows, self.group, int(self.y.max()) + 1)
-        return inference(attack.name, learnt_from, sure, self.y, self.group)
-
-
-def _turned(found: Inference) -> Inference:
-    """With two values, who is wrong more often than chance has only to turn his answers round."""
-    if len(found.by_value) > 2 or found.auc.value + found.auc.margin >= 0.5:
-        return found
-    return replace(
-        found,
-        accuracy=found.accuracy.turned(),
-        balanced=found.balanced.turned(),
-        auc=found.auc.turned(),
-        by_value=tuple(OfValue(each.users, 1.0 - each.recall, 1.0 - each.auc) for each in found.by_value),
-    )
+        found = inference(attack.name, learnt_from, sure, self.y, self.group)
+        return averaged([found], np.unique(self.group).size)

@@ -13,14 +13,12 @@ from attriguard.errors import DataError, ParameterError
 from attriguard.goals import get as get_goal
 from attriguard.operations.aim import Aim, Candidate, Search
 from attriguard.operations.checking import ReleaseChecker
-from attriguard.operations.inputs import DataLike, as_data, split_options
+from attriguard.operations.inputs import SAFEST_GOAL, DataLike, as_data, split_options
 from attriguard.operations.own_guards import Guards, learn_guards
 from attriguard.operations.released import Released
 from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress
 
-# The best measured against the strongest attacker who knows and retrains (docs/findings.md).
-GOAL = "conceal"
 # For an aim, guards of this goal are learnt from other users than they protect: they serve all three goals.
 EVERY_GOAL = ("both", "conceal", "mislead")
 # About how long learning from all users, learning from others, planning and the check take.
@@ -60,7 +58,7 @@ class OwnTable:
 
     def _release(self, check: bool, progress: Progress) -> Released:
         """Learn, protect and attack. Where a guard that saw the users' values makes matters worse, others learn."""
-        goal = self.named_goal or GOAL
+        goal = self.named_goal or SAFEST_GOAL
         others_only = self.wishes.cross_fit or get_goal(goal).marks_seen_users
         first, again = progress.parts(1, 0)
         checker = ReleaseChecker(self.data, self._seed(b"check")) if check else None
@@ -96,8 +94,8 @@ class OwnTable:
         wanted = (self.named_goal,) if self.named_goal else EVERY_GOAL
         informed, others = progress.parts(LEARNING, CROSS_FITTING)
         learnt: list[tuple[str, Guards]] = []
-        if GOAL in wanted:
-            learnt.append((GOAL, self._guards(GOAL, False, informed)))
+        if SAFEST_GOAL in wanted:
+            learnt.append((SAFEST_GOAL, self._guards(SAFEST_GOAL, False, informed)))
         apart = self._guards(wanted[0], True, others)
         learnt += [(goal, apart) for goal in wanted]
         candidates = []
