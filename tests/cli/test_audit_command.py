@@ -82,8 +82,8 @@ def test_rare_values_and_bad_options_are_refused(files, cli, tmp_path):
 def test_automatic_confidence_plans_every_budget_anew(files, cli, tmp_path):
     code, out, err = cli(
         "audit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city",
-        "--output", tmp_path / "a.html", "--budgets", "1,8", "--attacks", "LR-A", "--goal", "mislead", "--confidence", "auto", "--json",
-        "--retrained", "",
+        "--output", tmp_path / "a.html", "--budgets", "1,8", "--attacks", "LR-A", "--goal", "mislead",
+        "--confidence", "auto", "--json", "--retrained", "",
     )  # fmt: skip
     assert code == 0, err
     record = json.loads(out)
