@@ -77,8 +77,8 @@ def test_new_rows_stand_anywhere_in_a_table_without_order() -> None:
 
 @pytest.mark.parametrize(
     ("by", "downwards"),
-    [("item user", ""), ("user when", "when"), ("when", ""), ("when", "when"), ("user item", "item"), ("rating user", "rating"),
-     ("day item", ""), ("country when", "")],
+    [("item user", ""), ("user when", "when"), ("when", ""), ("when", "when"), ("user item", "item"),
+     ("rating user", "rating"), ("day item", ""), ("country when", "")],
 )  # fmt: skip
 @pytest.mark.parametrize("text", [False, True])
 def test_an_order_is_kept(by: str, downwards: str, text: bool, tmp_path: Path) -> None:
@@ -371,7 +371,9 @@ def test_what_was_written_can_be_read_again(data: ag.PublicData, name: str) -> N
 
 def test_a_column_may_be_null_only_if_it_cannot_be_filled() -> None:
     names = ("user", "item", "when", "note")
-    schema = pa.schema([pa.field(name, pa.string() if name == "note" else pa.int64(), nullable=False) for name in names])
+    schema = pa.schema(
+        [pa.field(name, pa.string() if name == "note" else pa.int64(), nullable=False) for name in names]
+    )
     data = ag.read_ratings(pa.table([[1, 1], [1, 2], [5, 6], ["so so", "good"]], schema=schema))
     assert release_table(data, data.X).schema == schema
     out = release_table(data, csr_array([[1.0, 1.0, 1.0]]), items=[1, 2, 3])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from attriguard._checks import check_rng
 from attriguard.errors import ParameterError
 
+Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 # Keeps these draws apart from any other use of the same key.
 DOMAIN = b"attriguard new rows 1"
@@ -66,16 +67,18 @@ class Chance:
         key = self.key or b""
         return DOMAIN + len(key).to_bytes(8, "big") + key
 
-    def draws(self, users: NDArray[Any], items: NDArray[Any]) -> Draws:
-        """The draws of new rows, given the ids of their users and items: under a key, a function of the two."""
+    def draws(self, users: tuple[NDArray[Any], Ints], items: tuple[NDArray[Any], Ints]) -> Draws:
+        """The draws of new rows, given ids and each row's position among them: a function of the two under a key."""
         if self.key is None:
-            return Draws(self.rng.integers(0, 2**64, users.size, dtype=np.uint64))
-        return Draws(_mixed(self._words("user", users) ^ _mixed(self._words("item", items))))
+            return Draws(self.rng.integers(0, 2**64, users[1].size, dtype=np.uint64))
+        return Draws(_mixed(self._words("user", *users) ^ _mixed(self._words("item", *items))))
 
-    def _words(self, what: str, ids: NDArray[Any]) -> Words:
-        """A secret number for each id."""
-        distinct, position = np.unique(ids.astype(str), return_inverse=True)
-        return np.array([_word(self._prefix, what, each) for each in distinct.tolist()], dtype=np.uint64)[position]
+    def _words(self, what: str, ids: NDArray[Any], position: Ints) -> Words:
+        """A secret number for each position's id."""
+        used = np.flatnonzero(np.bincount(position, minlength=ids.size))
+        words = np.zeros(ids.size, dtype=np.uint64)
+        words[used] = [_word(self._prefix, what, str(each)) for each in ids[used].tolist()]
+        return words[position]
 
 
 def _word(prefix: bytes, *parts: str) -> int:

@@ -51,15 +51,18 @@ def fill_new_rows(
     data: PublicData, source: SourceTable, changes: TableChanges, items: NDArray[Any], survey: Survey, draws: Draws
 ) -> Filled:
     """Cells for every column of the new rows but user, item, rating and row ids."""
-    new, main = _NewRows(data, source, changes, items), survey.main_time
-    filled, donors = Filled(), new.random_donors(draws)
+    filled, main = Filled(), survey.main_time
+    if not survey.columns:
+        return filled
+    new = _NewRows(data, source, changes, items)
+    donors = new.random_donors(draws)
     known = lookup(items, survey.items)[changes.added_columns]
     if main is not None:
-        donors = _fill_main_time(filled, new, (main, survey.columns[main]), _starts(survey, known), draws)
+        donors = _fill_main_time(filled, new, (main, survey.columns[main]), _starts(survey, known), (donors, draws))
     end = source.table.num_rows
     for k, kind in survey.columns.items():
         name = source.table.column_names[k]
-        if kind.kind == "time" and k != main:
+        if kind.kind == "time" and main is not None and k != main:
             filled.cells[k], filled.times[k] = _other_time(filled, source, (k, main), survey, donors)
             filled.how[name] = f"moved along with {source.table.column_names[main]}"
         elif kind.kind == "copy":
@@ -89,13 +92,13 @@ class _NewRows:
     """The users and items of new rows, and the table's rows of the same users and of the same items."""
 
     def __init__(self, data: PublicData, source: SourceTable, changes: TableChanges, items: NDArray[Any]) -> None:
-        self.source, self.users = source, changes.added_users
+        self.source = source
         self.items = lookup(items, data.items)[changes.added_columns]
         # Users are numbered anew, so that users without new rows cost nothing.
-        gets_new, self.user = np.unique(self.users, return_inverse=True)
-        number = np.full(data.n_users + 1, -1, dtype=np.int64)
-        number[gets_new] = np.arange(gets_new.size)
-        self.n_users, of_row = gets_new.size, number[source.user_of_row]
+        gets_new = np.bincount(changes.added_users, minlength=data.n_users) > 0
+        number = np.where(gets_new, np.cumsum(gets_new) - 1, -1)
+        self.user, self.n_users = number[changes.added_users], int(np.count_nonzero(gets_new))
+        of_row = number[source.user_of_row]
         mine = np.flatnonzero(of_row >= 0)
         if (np.diff(of_row[mine]) < 0).any():
             mine = mine[np.argsort(of_row[mine], kind="stable")]
@@ -110,40 +113,45 @@ class _NewRows:
         without = np.flatnonzero(count[self.user] == 0)
         if without.size and self.source.rows.size:
             some = draws.of(without)
-            rows, low, high = self.rows_of_items(without)
+            n_rows = self.source.table.num_rows
+            rows, low, high = self.rows_of_items(without, np.arange(n_rows), np.ones(n_rows, dtype=np.bool_))
             same = rows[np.minimum(low + some.choice("other donor", high - low), rows.size - 1)]
             anyone = self.source.rows[some.choice("any donor", np.full(without.size, self.source.rows.size))]
             donors[without] = np.where(high > low, same, anyone)
         return donors
 
-    def rows_of_items(self, which: Ints, times: Ints | None = None, valid: Flags | None = None) -> tuple[Ints, Ints, Ints]:
-        """The rows of the items of some new rows, item by item in the order of time, and each new row's range."""
+    def rows_of_items(self, which: Ints, times: Ints, valid: Flags) -> tuple[Ints, Ints, Ints]:
+        """The valid rows of the items of some new rows, item by item in the order of time, and each new row's range."""
         source, items = self.source, self.items[which]
         wanted = np.zeros(int(max(source.item_of_row.max(initial=-1), items.max(initial=-1))) + 2, dtype=np.bool_)
         wanted[items] = True
-        wanted[-1] = False
-        chosen = np.flatnonzero(wanted[source.item_of_row] if valid is None else wanted[source.item_of_row] & valid[source.rows])
-        keys = (source.item_of_row[chosen],) if times is None else (times[source.rows[chosen]], source.item_of_row[chosen])
-        chosen = chosen[np.lexsort(keys)]
+        wanted[-1] = False  # a new row of an item that has no column
+        chosen = np.flatnonzero(wanted[source.item_of_row] & valid[source.rows])
+        chosen = chosen[np.lexsort((times[source.rows[chosen]], source.item_of_row[chosen]))]
         of_item = source.item_of_row[chosen]
         rows = np.append(source.rows[chosen], 0)
         return rows, np.searchsorted(of_item, items), np.searchsorted(of_item, items, side="right")
 
 
 def _fill_main_time(
-    filled: Filled, new: _NewRows, column: tuple[int, ColumnKind], earliest: Ints, draws: Draws
+    filled: Filled, new: _NewRows, column: tuple[int, ColumnKind], earliest: Ints, given: tuple[Ints, Draws]
 ) -> Ints:
-    """Draw the times of new rows; the result are their donors, each the own row beside the new one."""
-    k, kind = column
+    """Draw the times of new rows; the result are their donors: where there is one, the own row beside the new one."""
+    (k, kind), (random_donors, draws) = column, given
     form = kind.time
     cells, name = new.source.table.column(k), new.source.table.column_names[k]
     times, valid = form.read(cells)
     dated = valid[new.mine]
     steps = [step for step in form.steps if step % kind.step == 0]
     visits = Visits.of(
-        new.owner[dated], times[new.mine[dated]], new.mine[dated], n_users=new.n_users, steps=steps, per_day=form.per_day
+        new.owner[dated],
+        times[new.mine[dated]],
+        new.mine[dated],
+        n_users=new.n_users,
+        steps=steps,
+        per_day=form.per_day,
     )
-    donors = new.random_donors(draws)
+    donors = random_donors.copy()
     drawn, todo = np.zeros(donors.size, dtype=np.int64), np.arange(donors.size)
     for turn in range(TURNS):
         some = draws.of(todo)
@@ -154,7 +162,9 @@ def _fill_main_time(
         todo = np.flatnonzero(visits.clash(new.user, drawn))
         if not todo.size:
             break
-    empty = ~valid[donors] if valid.any() else np.ones(donors.size, dtype=np.bool_)
+    # As many new rows are without a time as the user's rows are.
+    empty = ~valid[random_donors]
+    donors[empty] = random_donors[empty]
     made = form.cells(drawn, plain_type(cells.type))
     filled.cells[k] = np.where(empty, donors, len(cells) + np.arange(donors.size)), made
     filled.times[k] = np.where(valid, times, np.iinfo(np.int64).min), np.where(empty, np.iinfo(np.int64).min, drawn)

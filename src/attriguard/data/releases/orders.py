@@ -104,7 +104,7 @@ def table_rows(data: PublicData, source: SourceTable, survey: Survey) -> Rows:
     none, nothing = np.zeros(source.rows.size, dtype=np.bool_), np.empty(0, dtype=np.int64)
     times = {}
     for k, kind in survey.columns.items():
-        if kind.time is not None:
+        if kind.kind == "time":
             ticks, valid = kind.time.read(source.table.column(k))
             times[k] = np.where(valid, ticks, np.iinfo(np.int64).min), nothing
     changes = TableChanges(nothing, none, none, nothing, nothing, nothing)
@@ -117,7 +117,7 @@ def find_order(rows: Rows, survey: Survey, sequence: Ints | None = None) -> tupl
     sequence = np.arange(source.rows.size) if sequence is None else sequence
     if sequence.size < 2:
         return (Level(source.user, "together"),)
-    alone = np.unique(source.user_of_row).size == source.rows.size  # every user has one row
+    alone = int(np.bincount(source.user_of_row).max()) == 1  # every user has one row
     tie, levels = np.ones(sequence.size - 1, dtype=np.bool_), list[Level]()
     while len(levels) < MOST_LEVELS and tie.any():
         evidence = EVIDENCE if alone or (levels and levels[0].column == source.user) else 1
@@ -136,7 +136,7 @@ def _user_level(rows: Rows, sequence: Ints) -> Level | None:
     """Are the rows sorted by user, or does each user have them in one?"""
     user, tie = rows.source.user, np.ones(sequence.size - 1, dtype=np.bool_)
     of_row = rows.source.user_of_row[sequence]
-    if np.count_nonzero(np.diff(of_row)) + 1 > np.unique(of_row).size:
+    if np.count_nonzero(np.diff(of_row)) + 1 > np.count_nonzero(np.bincount(of_row)):
         return None
     for mode in rows.modes(user):
         sign = _direction(rows.pair(user, mode)[0][sequence], tie, 1)
@@ -145,9 +145,7 @@ def _user_level(rows: Rows, sequence: Ints) -> Level | None:
     return Level(user, "together")
 
 
-def _next_level(
-    rows: Rows, survey: Survey, known: tuple[Ints, Flags], evidence: int, used: list[int]
-) -> Level | None:
+def _next_level(rows: Rows, survey: Survey, known: tuple[Ints, Flags], evidence: int, used: list[int]) -> Level | None:
     """A column by which the rows are sorted that are equal so far, looked for in a sample of them first."""
     sequence, tie = known
     starts = np.linspace(0, max(sequence.size - WINDOW, 0), WINDOWS).astype(np.int64)
@@ -155,8 +153,9 @@ def _next_level(
     near = (np.diff(sample) == 1) & tie[sample[:-1]] if used else np.ones(sample.size - 1, dtype=np.bool_)
     times = [k for k, kind in survey.columns.items() if kind.kind == "time"]
     others = [k for k, kind in survey.columns.items() if kind.kind in ("item", "copy")]
-    for column in (rows.source.user, rows.source.item, *times, rows.source.rating, *others):
-        for mode in rows.modes(column) if column is not None and column not in used else []:
+    rating = [] if rows.source.rating is None else [rows.source.rating]
+    for column in (rows.source.user, rows.source.item, *times, *rating, *others):
+        for mode in rows.modes(column) if column not in used else []:
             try:
                 if _direction(rows.sample(column, mode, sequence[sample]), near, 0) is None:
                     continue

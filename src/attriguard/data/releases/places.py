@@ -50,9 +50,7 @@ def place_new_rows(
     return order, slot[order]
 
 
-def _among_items(
-    rows: Rows, ranges: tuple[Ints, Ints], last: Ints, sequence: Ints | None
-) -> tuple[Ints, Ints, Ints]:
+def _among_items(rows: Rows, ranges: tuple[Ints, Ints], last: Ints, sequence: Ints | None) -> tuple[Ints, Ints, Ints]:
     """The narrower ranges of rows whose user has them sorted by item, and what orders new rows in one place."""
     low, high = ranges
     source, changes = rows.source, rows.changes

@@ -19,8 +19,8 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
 from attriguard.data.releases.orders import Rows, find_order, table_rows
 from attriguard.data.releases.places import place_new_rows
@@ -152,8 +152,7 @@ def make_release(
     source = data.source or plain_source(data)
     refuse_attribute(source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    table, *told = _released_table(data, source, changes, catalogue, Chance.of(random_state, key), survey)
-    return Release(table, changes.summary, source.csv, {} if source.csv is None else _types(source, data), *told)
+    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey)
 
 
 def survey_data(data: PublicData) -> Survey:
@@ -166,17 +165,17 @@ def _surveyed(data: PublicData, source: SourceTable) -> Survey:
     return replace(survey, order=find_order(table_rows(data, source, survey), survey))
 
 
-def _released_table(
+def _release(
     data: PublicData,
     source: SourceTable,
     changes: TableChanges,
     items: NDArray[Any],
     chance: Chance,
     given: Survey | None,
-) -> tuple[pa.Table, dict[str, str], tuple[str, ...], Survey]:
-    """The table, how its other columns were filled in new rows, which were not, and the survey for the next block."""
+) -> Release:
+    """Fill the new rows, place them, number the rows, and put the table together."""
     survey = _surveyed(data, source) if given is None else given.with_items(source, data.items)
-    draws = chance.draws(data.users[changes.added_users], items[changes.added_columns])
+    draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws)
     rows = Rows(data, source, items, changes, filled)
     sequence, slots = place_new_rows(rows, survey.order, draws)
@@ -194,7 +193,9 @@ def _released_table(
     table = rewrite(data, source, changes.with_added(sequence), items, order, others)
     if not changes.added_users.size:
         how, telltale = {}, []
-    return table, how, tuple(telltale), replace(survey, next_number=next_number)
+    types = {} if source.csv is None else _types(source, data)
+    after = replace(survey, next_number=next_number)
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after)
 
 
 def release_table(

@@ -37,6 +37,7 @@ KNOWN_ITEM = 20
 SAMPLE = 10_000
 _HEX = r"^[0-9a-fA-F-]*$"
 FEWEST_HEX = 8
+NO_TIME = TimeFormat(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class ColumnKind:
     """
 
     kind: str
-    time: TimeFormat | None = None
+    time: TimeFormat = NO_TIME
     low: int = 0
     high: int = 0
     step: int = 1
@@ -83,7 +84,7 @@ class Survey:
 
     def with_items(self, source: SourceTable, items: NDArray[Any]) -> Survey:
         """The survey with the items of another block, of which it learns what depends on the item."""
-        seen = np.unique(source.item_of_row)
+        seen = np.flatnonzero(np.bincount(source.item_of_row, minlength=items.size))
         new = seen[lookup(items[seen], self.items) < 0] if self.items.size else seen
         every = union(self.items, items[new]) if self.items.size else items[new]
         order = np.argsort(np.concatenate((lookup(self.items, every), lookup(items[new], every))), kind="stable")
@@ -93,9 +94,10 @@ class Survey:
         for k in (k for k, kind in self.columns.items() if kind.kind == "item"):
             own = plain_array(source.table.column(k)).take(pa.array(rows[new]))
             cells[k] = pa.concat_arrays([self.item_cells.get(k, own.slice(0, 0)), own]).take(pa.array(order))
-        starts = self.item_starts
-        if self.main_time is not None:
-            starts = np.concatenate((starts, _starts(source, self, items.size)[new]))[order]
+        starts, main = self.item_starts, self.main_time
+        if main is not None:
+            own_starts = _starts(source, main, self.columns[main].time, items.size)[new]
+            starts = np.concatenate((starts, own_starts))[order]
         return replace(self, items=every, item_cells=cells, item_starts=starts)
 
 
@@ -110,12 +112,14 @@ def _kind(source: SourceTable, k: int) -> ColumnKind:
     column = source.table.column(k)
     if len(column) != source.rows.size:
         column = column.take(pa.array(source.rows))
-    number = _number(column)
     form = time_format(column, source.table.column_names[k])
-    if form is not None and not (form.unit is None and number is not None and number.consecutive):
+    number = _number(column) if form is None or form.unit is None else None
+    if form is not None and (number is None or not number.consecutive):
         times, valid = form.read(column)
         times = times[valid]
-        shared = int(np.gcd.reduce(times - times[0]))
+        # Most columns show their step in a few rows; only if these share a larger one, all are looked at.
+        shared = int(np.gcd.reduce(times[:SAMPLE] - times[0]))
+        shared = shared if shared == 1 else int(np.gcd.reduce(times - times[0]))
         step = next(step for step in form.steps if shared % step == 0)
         return ColumnKind("time", time=form, low=int(times.min()), high=int(times.max()), step=step)
     if number is not None:
@@ -169,7 +173,7 @@ def _number(column: pa.ChunkedArray) -> ColumnKind | None:
         return None
     steps = np.diff(numbers)
     follows = 1 if (steps > 0).all() else -1 if (steps < 0).all() else 0
-    if not follows and np.unique(numbers).size < numbers.size:
+    if not follows and not np.diff(np.sort(numbers)).all():
         return None
     low, high = int(numbers.min()), int(numbers.max())
     return ColumnKind(
@@ -190,10 +194,9 @@ def _hex_letters(distinct: pa.Array) -> tuple[str, ...]:
     return letters if sum(len(each) > 1 for each in letters) >= FEWEST_HEX else ()
 
 
-def _starts(source: SourceTable, survey: Survey, n_items: int) -> Ints:
+def _starts(source: SourceTable, column: int, form: TimeFormat, n_items: int) -> Ints:
     """The first time of each item, for items with enough rows; else a time before all others."""
-    kind = survey.columns[survey.main_time]
-    times, valid = kind.time.read(source.table.column(survey.main_time))
+    times, valid = form.read(source.table.column(column))
     times, items = times[source.rows][valid[source.rows]], source.item_of_row[valid[source.rows]]
     starts = np.full(n_items, np.iinfo(np.int64).max)
     np.minimum.at(starts, items, times)

@@ -18,7 +18,7 @@ from attriguard.data.releases.chance import Draws
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-CANDIDATES = 24
+CANDIDATES = 16
 # A gap is varied by up to this factor e^±JITTER, so that no two gaps are equal for no reason.
 JITTER = 0.35
 # Gaps are counted in bins of this width on the logarithm, up to the largest 64-bit number.
@@ -46,13 +46,12 @@ class Visits:
     step: Ints = field(init=False)
     ties: Flags = field(init=False)
     shares: NDArray[np.float32] = field(init=False)
+    usual: Floats = field(init=False)  # the density of each gap
 
     @classmethod
-    def of(
-        cls, users: Ints, times: Ints, rows: Ints, *, n_users: int, steps: list[int], per_day: int | None
-    ) -> Visits:
+    def of(cls, users: Ints, times: Ints, rows: Ints, *, n_users: int, steps: list[int], per_day: int | None) -> Visits:
         """Sort the times of each user."""
-        order = np.lexsort((times, users))
+        order = np.argsort(_keys(users, times), kind="stable")
         return cls(users[order], times[order], rows[order], n_users, steps, per_day)
 
     def __post_init__(self) -> None:
@@ -68,6 +67,7 @@ class Visits:
             ("start", start), ("count", count), ("gaps", gaps), ("step", step), ("ties", ties), ("shares", shares)
         ):  # fmt: skip
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "usual", self.density(self.users, gaps))
 
     def density(self, users: Ints, gaps: Ints) -> Floats:
         """How likely a gap is for a user, up to a factor."""
@@ -101,12 +101,12 @@ class Visits:
 
     def clash(self, users: Ints, times: Ints) -> Flags:
         """Which new rows have the time of another row of their user, for users who have no two rows at one time."""
-        every, whose = np.concatenate((self.times, times)), np.concatenate((self.users, users))
-        order = np.lexsort((np.arange(every.size), every, whose))
-        again = (np.diff(every[order]) == 0) & (np.diff(whose[order]) == 0)
-        found = np.zeros(every.size, dtype=np.bool_)
-        found[order[1:][again]] = True
-        return found[self.times.size :] & ~self.ties[users]
+        keys = _keys(np.concatenate((self.users, users)), np.concatenate((self.times, times)))
+        old, new = keys[: self.times.size], keys[self.times.size :]
+        found = np.searchsorted(old, new) < np.searchsorted(old, new, side="right")
+        order = np.argsort(new, kind="stable")
+        found[order[1:][np.diff(new[order]) == 0]] = True
+        return found & ~self.ties[users]
 
     def _candidate(self, users: Ints, draws: Draws, k: int) -> tuple[Ints, Ints, Floats]:
         """A time beside one of the user's own, the position of the own one, and the candidate's weight."""
@@ -119,11 +119,11 @@ class Visits:
         distance = np.where(own == 0, 0, np.maximum(1, np.rint(wide / step)).astype(np.int64)) * step
         distance = self._at_own_hour(users, position, np.where(behind, distance, -distance), draws, k)
         inner = (slot > 0) & (slot < count)
-        width = np.where(inner, self.gaps[np.clip(start + slot - 1, 0, self.gaps.size - 1)], 0)
-        rest = np.where(inner, width - np.abs(distance), 0)
+        at = np.clip(start + slot - 1, 0, self.gaps.size - 1)
+        rest = np.where(inner, self.gaps[at] - np.abs(distance), 0)
         fits = np.where(inner, rest >= np.where(self.ties[users], 0, step), True)
         a, b = self.density(users, np.abs(distance)), self.density(users, np.maximum(rest, 0))
-        weight = np.where(inner, 2 * a * b / ((a + b) * self.density(users, width)), 1.0)
+        weight = np.where(inner, 2 * a * b / ((a + b) * self.usual[at]), 1.0)
         return self.times[position] + distance, position, np.where(fits, weight, 0.0)
 
     def _at_own_hour(self, users: Ints, position: Ints, distance: Ints, draws: Draws, k: int) -> Ints:
@@ -131,12 +131,22 @@ class Visits:
         day, step = self.per_day, self.step[users]
         if day is None or day == 1:
             return distance
-        other = self.times[np.minimum(self.start[users] + draws.choice("hour", self.count[users], k), self.times.size - 1)]
+        other = self.start[users] + draws.choice("hour", self.count[users], k)
+        other_time = self.times[np.minimum(other, self.times.size - 1)]
         # An hour at random within half an hour, in steps of the user's.
         spread = np.rint((draws.uniform("minutes", k) - 0.5) * (day / 24) / step).astype(np.int64) * step
-        hour = (other - self.times[position] + spread) % day
+        hour = (other_time - self.times[position] + spread) % day
         moved = distance // day * day + hour
         return np.where((np.abs(distance) >= day) & (step < day) & (moved * distance > 0), moved, distance)
+
+
+def _keys(users: Ints, times: Ints) -> Ints:
+    """Numbers that are in the order of users, and of times for one user."""
+    low, high = int(times.min(initial=0)), int(times.max(initial=0))
+    if (int(users.max(initial=0)) + 1) * (high - low + 1) >= 2**62:
+        times = np.unique(times, return_inverse=True)[1]
+        low, high = 0, times.size
+    return users * (high - low + 1) + (times - low)
 
 
 def _own_step(gaps: Ints, start: Ints, count: Ints, steps: list[int]) -> Ints:
@@ -164,5 +174,6 @@ def _shares(users: Ints, at: Floats, n_users: int) -> NDArray[np.float32]:
     smooth[:, 1:] += counts[:, :-1]
     smooth[:, :-1] += counts[:, 1:]
     usual = np.bincount(users, weights=at, minlength=n_users) / np.maximum(np.bincount(users, minlength=n_users), 1)
-    smooth += (0.5 * np.exp(-np.abs(np.arange(BINS) - usual[:, None]) * WIDTH / 1.5)).astype(np.float32)
+    far = np.abs(np.arange(BINS, dtype=np.float32) - usual[:, None].astype(np.float32))
+    smooth += np.float32(0.5) * np.exp(far * np.float32(-WIDTH / 1.5))
     return smooth

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow.compute as pc
@@ -134,6 +135,29 @@ def find_roles(table: InputTable, *, user: str | None, item: str | None, rating:
     if len(set(roles)) < len(roles):
         raise DataError(f"{table.name}: user, item and rating must be three columns, got one of them twice")
     return roles
+
+
+def drop_columns(
+    table: InputTable,
+    names: Sequence[str],
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    like: bool = False,
+) -> InputTable:
+    """The table without some of its columns; the user, item and rating columns, found as in reading, must stay."""
+    roles = find_roles(table, user=user, item=item, rating=rating, like=like)
+    dropped = [named_column(table, name, "drop-columns") for name in names]
+    for option, position in roles._asdict().items():
+        if position in dropped:
+            raise DataError(
+                f"{table.name}: {table.column_names[position]!r} is the {option} column and cannot be dropped; "
+                f"name other columns, or say which column is the {option} with the option {option}"
+            )
+    kept = [k for k in range(len(table.column_names)) if k not in dropped]
+    style = table.csv and replace(table.csv, quoted=frozenset(kept.index(k) for k in table.csv.quoted if k in kept))
+    return replace(table, table=table.table.select(kept), csv=style)
 
 
 _UNSPLIT = "; columns are split by a comma, a semicolon, a tab or a bar"
