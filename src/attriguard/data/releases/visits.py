@@ -127,7 +127,7 @@ class Visits:
         return self.times[position] + distance, position, np.where(fits, weight, 0.0)
 
     def _at_own_hour(self, users: Ints, position: Ints, distance: Ints, draws: Draws, k: int) -> Ints:
-        """A distance of days leads to about the hour of one of the user's own times."""
+        """A distance of half a day and more leads to about the hour of one of the user's own times."""
         day, step = self.per_day, self.step[users]
         if day is None or day == 1:
             return distance
@@ -136,8 +136,9 @@ class Visits:
         # An hour at random within half an hour, in steps of the user's.
         spread = np.rint((draws.uniform("minutes", k) - 0.5) * (day / 24) / step).astype(np.int64) * step
         hour = (other_time - self.times[position] + spread) % day
-        moved = distance // day * day + hour
-        return np.where((np.abs(distance) >= day) & (step < day) & (moved * distance > 0), moved, distance)
+        moved = np.rint((distance - hour) / day).astype(np.int64) * day + hour
+        same_side = np.sign(moved) == np.sign(distance)
+        return np.where((np.abs(distance) >= day // 2) & (step < day) & same_side, moved, distance)
 
 
 def _keys(users: Ints, times: Ints) -> Ints:
