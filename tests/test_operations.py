@@ -190,7 +190,8 @@ def test_wishes_in_any_form(table, guard, data, tmp_path):
 
 
 def test_warnings_are_returned_not_printed(table, guard, capfd):
-    strange = table.append_column("device", pa.array(["phone"] * table.num_rows))
+    comments = [f"comment {k} of nobody else" for k in range(table.num_rows)]
+    strange = table.append_column("device", pa.array(comments))
     more = pa.concat_tables([strange, strange.slice(0, 1).set_column(1, "item", pa.array([999_999]))])
     warnings = ag.protect(more, guard, key=KEY).warnings
     assert any("999999" in line and "unknown to the guard" in line for line in warnings)

@@ -70,6 +70,9 @@ class Wishes:
         int | None,
         typer.Option(min=1, help="No user gets more changes than that, whatever is drawn.", rich_help_panel=WISHES),
     ] = None
+    drop_columns: Annotated[
+        str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=WISHES)
+    ] = ""
     cross_fit: Annotated[
         bool,
         typer.Option(
@@ -84,7 +87,8 @@ class Wishes:
 
     def given(self) -> dict[str, Any]:
         """Those that were named."""
-        return {name: value for name, value in {**vars(self), "key": self.key_file or self.key}.items() if value}
+        read = {"key": self.key_file or self.key, "drop_columns": o.words(self.drop_columns)}
+        return {name: value for name, value in {**vars(self), **read}.items() if value}
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def protect(
     check, even_if_worse
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``cross_fit``. Options of `read_ratings`.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most`` … Options of `read_ratings`.
         Without a guard those of `AttriGuard`, with the goal "conceal" unless another is named; with one ``goal``,
         ``policy``, ``budget``, ``target`` and ``confidence`` other than the guard's.
 
@@ -119,8 +119,10 @@ def protect_batches(
 def _released(
     batches: Iterable[pa.RecordBatch], protector: Protector, chance: np.random.Generator | None
 ) -> Iterator[pa.RecordBatch]:
+    done = None
     for block in _blocks(batches, protector):
-        yield from protector.protect(InputTable(block, "the batch"), chance, Progress()).release.table.to_batches()
+        done = protector.protect(InputTable(block, "the batch"), chance, Progress(), done)
+        yield from done.release.table.to_batches()
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator[pa.Table]:

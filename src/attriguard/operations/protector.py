@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
+from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
@@ -62,16 +63,28 @@ class Protector:
     reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_ratings`
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
 
-    def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
-        """Both phases and one draw for the users of a table. ``chance`` draws where there is no key."""
+    def protect(
+        self,
+        given: InputTable | PublicData,
+        chance: np.random.Generator | None,
+        progress: Progress,
+        before: Block | None = None,
+    ) -> Block:
+        """Both phases and one draw for the users of a table, or of the block that comes after another.
+
+        ``chance`` draws where there is no key.
+        """
         block = self.prepare(given)
-        return self.release(block, self.plan(block, progress), chance)
+        survey = None if before is None else before.release.survey
+        return self.release(block, self.plan(block, progress), chance, survey)
 
     def prepare(self, given: InputTable | PublicData) -> Prepared:
         """The users of a table, read and checked."""
         data = self._checked(given) if isinstance(given, PublicData) else self._read(given)
         if data.source is not None:
-            refuse_attribute(data.source, str(self.guard.metadata_.get("attribute", "")))
+            source = data.source.without(self.wishes.drop_columns)
+            data = replace(data, source=source)
+            refuse_attribute(source, str(self.guard.metadata_.get("attribute", "")))
         items = np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
         if self.whole:
@@ -84,16 +97,18 @@ class Protector:
         users = block.data.users
         return self.planner.plan(block.X, users=users, locked=block.locked, most=self.wishes.most, progress=progress)
 
-    def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
-        """One draw for every user, in the table that the users came in."""
+    def release(
+        self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None
+    ) -> Block:
+        """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
-        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key)
+        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key, survey=survey)
         warnings = [
             *self._seen_warning(data),
             *_unknown_warning(block.unknown),
             *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
-            *_column_warning(data, release),
+            *_column_warning(release),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
 
@@ -179,11 +194,11 @@ def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str
     ]
 
 
-def _column_warning(data: PublicData, release: Release) -> list[str]:
-    telltale = [] if data.source is None else data.source.other_columns
-    if not (release.summary.added and telltale):
+def _column_warning(release: Release) -> list[str]:
+    told = release.telltale
+    if not told:
         return []
     return [
-        f"{', '.join(telltale)} {'is' if len(telltale) == 1 else 'are'} empty in added rows, which tells them from the "
-        "others; drop such columns before publishing"
+        f"{', '.join(told)} {'is' if len(told) == 1 else 'are'} empty in added rows, which tells them from the others; "
+        "drop such columns with --drop-columns"
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,8 @@ class Wishes:
         Items that may be added: a list, a mapping item → rating, or a table with an item and a rating column.
     most
         No user gets more changes than that, whatever is drawn.
+    drop_columns
+        Columns of the table that are not published.
     cross_fit
         For a publisher's own table: guards of the goal "conceal", too, learn from other users than they protect.
     """
@@ -98,6 +100,7 @@ class Wishes:
     locked: Locked = field(default_factory=Locked)
     additions: Any = None
     most: int | None = None
+    drop_columns: Sequence[str] = ()
     cross_fit: bool = False
 
     @classmethod

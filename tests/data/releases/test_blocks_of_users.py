@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from scipy.sparse import csr_array
 import attriguard as ag
 from attriguard.data.blocks import complete_users
 from attriguard.data.releases.changes import ReleaseSummary
-from attriguard.data.releases.release import Release, align_items, join_releases, make_release
+from attriguard.data.releases.release import Release, align_items, join_releases, make_release, survey_data
+from attriguard.data.releases.survey import Survey
 from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import DataError, ParameterError
 
@@ -76,16 +78,27 @@ def released_by(data: ag.PublicData, items: list[object], seed: int) -> csr_arra
     return csr_array(X.astype(np.float32))
 
 
-def release(table: InputTable, items: list[object], seed: int) -> Release:
+def release(table: InputTable, items: list[object], seed: int, survey: Survey) -> Release:
     data = read(table)
-    return make_release(data, released_by(data, items, seed), items=items, key=KEY)
+    return make_release(data, released_by(data, items, seed), items=items, key=KEY, survey=survey)
+
+
+def releases(
+    table: InputTable, items: list[object], seed: int, survey: Survey, blocks: Iterable[pa.Table]
+) -> Iterator[Release]:
+    """Block by block; each release gives the survey for the next."""
+    for block in blocks:
+        part = release(replace(table, table=block), items, seed, survey)
+        survey = part.survey
+        yield part
 
 
 def assert_blocks_are_the_whole(table: InputTable, items: list[object], seed: int, size: int) -> None:
-    whole = release(table, items, seed)
+    survey = survey_data(read(table))
+    whole = release(table, items, seed, survey)
     batches = table.table.to_batches(max_chunksize=size)
     blocks = complete_users(batches, "user", trim=table.csv is not None)
-    joined = join_releases(release(replace(table, table=block), items, seed) for block in blocks)
+    joined = join_releases(releases(table, items, seed, survey, blocks))
     assert joined.table.schema.equals(whole.table.schema)
     assert joined.table.to_pylist() == whole.table.to_pylist()
     assert joined.summary == whole.summary

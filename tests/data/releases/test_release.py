@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import attriguard as ag
 from attriguard.data.releases.changes import ReleaseSummary
-from attriguard.data.releases.release import align_items, release_table
+from attriguard.data.releases.release import align_items, make_release, release_table
 from attriguard.errors import DataError
 
 CSV = """when,user,item,rating,note
@@ -55,29 +55,65 @@ def test_changed_removed_and_added_rows(data: ag.PublicData) -> None:
     assert summary == ReleaseSummary(kept=2, changed=1, removed=1, added=2)
     head, *rows = Path("out.csv").read_text().splitlines()
     assert head == "when,user,item,rating,note"
-    assert sorted(rows) == sorted(['3,bob,x,1,"hi, there"', "2,alice,x,4,ok", ",alice,z,3,", "4,bob,z,2,", ",bob,y,5,"])
-    assert [row for row in rows if row[0] != ","] == ['3,bob,x,1,"hi, there"', "2,alice,x,4,ok", "4,bob,z,2,"]
+    # The row ids, which followed no order, are consecutive again; comments stay empty in new rows.
+    assert sorted(row.split(",", 1)[0] for row in rows) == ["1", "2", "3", "4", "5"]
+    cut = [row.split(",", 1)[1] for row in rows]
+    assert sorted(cut) == sorted(['bob,x,1,"hi, there"', "alice,x,4,ok", "alice,z,3,", "bob,z,2,", "bob,y,5,"])
+    assert [row for row in cut if row in ('bob,x,1,"hi, there"', "alice,x,4,ok", "bob,z,2,")] == [
+        'bob,x,1,"hi, there"', "alice,x,4,ok", "bob,z,2,"
+    ]  # fmt: skip
+    assert make_release(data, released).telltale == ("note",)
 
 
-def test_new_rows_stand_anywhere_among_the_users_rows() -> None:
-    table = pa.table({"user": ["bob", "alice", "alice", "bob"], "item": ["z", "y", "x", "x"]})
+def test_new_rows_stand_anywhere_in_a_table_without_order() -> None:
+    table = pa.table({"user": ["bob", "alice", "alice", "bob"], "item": ["y", "x", "z", "x"]})
     data = ag.read_ratings(table)
-    released = changed(data, bob_y=1.0)
-    orders = {tuple(release_table(data, released, random_state=k).column("item").to_pylist()) for k in range(60)}
-    # bob's rows are the first and the last: his new y stands before, between (next to the first) or after them.
-    assert orders == {("y", "z", "y", "x", "x"), ("z", "y", "y", "x", "x"), ("z", "y", "x", "x", "y")}
+    released = changed(data, bob_z=1.0)
+    rows = [release_table(data, released, random_state=k).to_pylist() for k in range(100)]
+    assert {each.index({"user": "bob", "item": "z"}) for each in rows} == {0, 1, 2, 3, 4}
     one, two = (release_table(data, released, random_state=7) for _ in range(2))
     assert one.equals(two)
 
 
+@pytest.mark.parametrize(
+    ("by", "downwards"),
+    [("item user", ""), ("user when", "when"), ("when", ""), ("when", "when"), ("user item", "item"),
+     ("rating user", "rating"), ("day item", ""), ("country when", "")],
+)  # fmt: skip
+@pytest.mark.parametrize("text", [False, True])
+def test_an_order_is_kept(by: str, downwards: str, text: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(40 * 30)[:400]
+    frame = pd.DataFrame({"user": pairs // 30 + 1, "item": pairs % 30 + 1, "rating": rng.integers(1, 6, 400)})
+    frame["when"] = rng.integers(1_000_000_000, 1_100_000_000, 400)
+    frame["day"] = pd.to_datetime(rng.integers(10_000, 10_020, 400), unit="D").strftime("%Y-%m-%d")
+    frame["country"] = np.array(["FR", "DE", "IT"])[frame["user"] % 3]
+    columns = by.split()
+    if text:
+        frame = frame.astype({"user": str, "item": str})
+    upwards = [name not in downwards.split() for name in columns]
+    frame = frame.sort_values(columns, ascending=upwards, ignore_index=True)
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    for given in (frame, tmp_path / "r.csv"):
+        data = ag.read_ratings(given, scale=(1, 5, 1))
+        X = data.X.toarray()
+        X[(X == 0) & (rng.random(X.shape) < 0.1)] = 0.6
+        out = release_table(data, csr_array(X)).to_pandas()
+        if given is not frame:  # a CSV file is all text
+            kinds = {"user": str, "item": str} if text else {"user": int, "item": int}
+            out = out.astype({**kinds, "when": int, "rating": int})
+        assert len(out) > 440
+        assert (out.sort_values(columns, ascending=upwards, kind="stable").index == np.arange(len(out))).all()
+
+
 def test_gaps_are_equally_likely_under_a_key_and_without() -> None:
     n = 3_000
-    table = pa.table({"user": np.repeat(np.arange(n), 2), "item": np.tile([2, 1], n)})
+    table = pa.table({"user": np.repeat(np.arange(n), 3), "item": np.tile([2, 1, 3], n)})
     data = ag.read_ratings(table)
-    released = csr_array(np.ones((n, 3), dtype=np.float32))
+    released = csr_array(np.ones((n, 4), dtype=np.float32))
     for chance in ({"key": b"a secret"}, {"random_state": 0}):
-        items = release_table(data, released, items=[1, 2, 3], **chance).column("item").to_numpy().reshape(n, 3)
-        assert np.bincount(np.argmax(items == 3, axis=1)) / n == pytest.approx([1 / 3] * 3, abs=0.03)
+        items = release_table(data, released, items=[1, 2, 3, 4], **chance).column("item").to_numpy().reshape(n, 4)
+        assert np.bincount(np.argmax(items == 4, axis=1)) / n == pytest.approx([1 / 4] * 4, abs=0.03)
 
 
 def test_new_rows_keep_the_order_of_a_sorted_table() -> None:
@@ -240,7 +276,8 @@ def test_frames_come_back_as_they_were(frame) -> None:
     assert list(back.columns) == list(original.columns)
     assert out.schema.types == data.source.table.schema.types
     rows = [(row["user"], row["app"], row["stars"], row["tags"]) for row in out.to_pylist()]
-    assert sorted(rows, key=lambda row: row[:2]) == [("a", 1, 2.0, []), ("a", 3, 1.0, None), ("b", 1, 1.0, ["y", "z"])]
+    assert sorted(rows, key=lambda row: row[:2]) == [("a", 1, 2.0, []), ("a", 3, 1.0, []), ("b", 1, 1.0, ["y", "z"])]
+    assert all(datetime(2020, 1, 1) <= when <= datetime(2020, 1, 3) for when in out["when"].to_pylist())
 
 
 def test_a_rating_that_the_column_cannot_hold() -> None:
@@ -256,7 +293,7 @@ def test_likes_come_and_go_as_rows(tmp_path: Path) -> None:
     data = ag.read_ratings(path)
     summary = ag.write_release(data, csr_array([[1.0, 0.0], [1.0, 1.0]]), path)
     assert summary == ReleaseSummary(kept=2, changed=0, removed=1, added=1)
-    assert path.read_text() == "user,item,when\n1,x,5\n2,x,7\n2,y,\n"
+    assert path.read_text() == "user,item,when\n1,x,5\n2,x,6\n2,y,7\n"
 
 
 def test_a_row_of_zero_stays_unless_it_becomes_a_like() -> None:
@@ -285,7 +322,7 @@ def test_dropped_users_are_not_released_and_kept_ones_can_be_given_ratings() -> 
     assert last.users.tolist() == [4]
     assert release_table(last, last.X).num_rows == 0
     out = release_table(kept, csr_array([[0, 1.0], [0, 1.0], [1.0, 0], [0, 0]]))
-    assert out.to_pydict() == {"user": [3, 1, 2], "item": ["x", "y", "y"]}
+    assert out.to_pydict() == {"user": [3, 2, 1], "item": ["x", "y", "y"]}
     dropped = ag.read_ratings(
         pa.table({"user": [3, 1, 2], "item": ["x", "y", "z"]}), attributes=users, unmatched="drop"
     )
@@ -332,13 +369,15 @@ def test_what_was_written_can_be_read_again(data: ag.PublicData, name: str) -> N
     assert back.users.tolist() == data.users.tolist()
 
 
-def test_columns_that_may_not_be_null_become_so_only_if_rows_are_added() -> None:
-    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in ("user", "item", "when")])
-    data = ag.read_ratings(pa.table([[1, 1], [1, 2], [5, 6]], schema=schema))
+def test_a_column_may_be_null_only_if_it_cannot_be_filled() -> None:
+    names = ("user", "item", "when", "note")
+    schema = pa.schema(
+        [pa.field(name, pa.string() if name == "note" else pa.int64(), nullable=False) for name in names]
+    )
+    data = ag.read_ratings(pa.table([[1, 1], [1, 2], [5, 6], ["so so", "good"]], schema=schema))
     assert release_table(data, data.X).schema == schema
     out = release_table(data, csr_array([[1.0, 1.0, 1.0]]), items=[1, 2, 3])
-    assert out.schema.field("when").nullable
-    assert not out.schema.field("user").nullable
+    assert [out.schema.field(name).nullable for name in names] == [False, False, False, True]
 
 
 def test_the_attribute_itself_is_never_released(tmp_path: Path) -> None:

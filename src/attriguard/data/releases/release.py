@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -19,10 +19,16 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.changes import ReleaseSummary, find_changes
-from attriguard.data.releases.places import Chance, place_new_rows
-from attriguard.data.releases.rewrite import rewrite
+from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
+from attriguard.data.releases.fill import Cells, fill_new_rows
+from attriguard.data.releases.orders import Rows, find_order, table_rows
+from attriguard.data.releases.places import place_new_rows
+from attriguard.data.releases.rewrite import released_order, rewrite
+from attriguard.data.releases.row_ids import row_ids
+from attriguard.data.releases.survey import Survey, survey_table
 from attriguard.data.tables.attributes import SEPARATOR
+from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import SourceTable, plain_source
@@ -59,12 +65,21 @@ class Release:
     types
         For the text of a CSV file: the types that ids and ratings get in a Parquet file, by the position of the column.
         A column is cast to its types one after another.
+    filled
+        For each other column, how it was filled in new rows.
+    telltale
+        The other columns that are empty in some new rows, which tells these from the others.
+    survey
+        What the table says about its columns. ``make_release`` of the next block takes it.
     """
 
     table: pa.Table = field(repr=False)
     summary: ReleaseSummary
     csv: CsvStyle | None = None
     types: Mapping[int, tuple[pa.DataType, ...]] = field(default_factory=dict)
+    filled: Mapping[str, str] = field(default_factory=dict)
+    telltale: tuple[str, ...] = ()
+    survey: Survey | None = field(default=None, repr=False)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was."""
@@ -94,7 +109,10 @@ def join_releases(releases: Iterable[Release]) -> Release:
     # A column has a type of its own in a Parquet file only if every part can be read as that type.
     types = {k: kind for k, kind in parts[0].types.items() if all(part.types.get(k) == kind for part in parts)}
     tables = pa.concat_tables([part.table for part in parts], promote_options="default")
-    return Release(tables, reduce(add, (part.summary for part in parts)), parts[0].csv, types)
+    telltale = tuple(dict.fromkeys(name for part in parts for name in part.telltale))
+    filled = {name: how for part in parts for name, how in part.filled.items() if name not in telltale}
+    summary = reduce(add, (part.summary for part in parts))
+    return Release(tables, summary, parts[0].csv, types, filled, telltale, parts[-1].survey)
 
 
 def make_release(
@@ -104,6 +122,7 @@ def make_release(
     items: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
     key: bytes | str | None = None,
+    survey: Survey | None = None,
 ) -> Release:
     """The table that the data came in, with the released ratings, and the counts of its rows.
 
@@ -116,16 +135,20 @@ def make_release(
     items
         The items of the columns of ``released``; by default those of the data.
     random_state
-        Repeats the random places of new rows.
+        Repeats the random places and cells of new rows.
     key
-        A secret that decides the places of new rows in place of ``random_state``. The places of a user then depend on
-        the key and on that user's own rows only. If a table's rows are grouped by user, the releases of its parts are
-        the parts of its release, provided that each part has complete users and is read on the same ``scale``.
+        A secret that decides places and cells of new rows in place of ``random_state``: they then depend on the key,
+        the user, the item, the user's own rows and the survey. If a table's rows are grouped by user, the releases of
+        its parts are the parts of its release, provided that each part has complete users, is read on the same
+        ``scale``, and gets the same survey.
+    survey
+        What the whole table says about its columns and its order: ``survey_data`` of the whole, or the ``survey`` of
+        the release of the block before. None: the data is the whole table.
 
     Notes
     -----
-    New rows stand among their user's rows: in order, if these are sorted by item, else at random. So their place does
-    not tell that they are new. Their other columns are empty.
+    Neither the place of a new row nor its other columns tell that it is new, as far as this can be done: ``places``,
+    ``fill`` and ``row_ids`` say how. The result names the columns that stayed empty (``telltale``).
     """
     catalogue = data.items if items is None else np.asarray(items)
     matrix = check_matrix(released, name="released", n_items=catalogue.size)
@@ -134,9 +157,50 @@ def make_release(
     source = data.source or plain_source(data)
     refuse_attribute(source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    changes, places = place_new_rows(data, source, changes, catalogue, Chance.of(random_state, key))
-    table = rewrite(data, source, changes, catalogue, places)
-    return Release(table, changes.summary, source.csv, {} if source.csv is None else _types(source, data))
+    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey)
+
+
+def survey_data(data: PublicData) -> Survey:
+    """What the table that the data came in says about its columns and the order of its rows."""
+    return _surveyed(data, data.source or plain_source(data))
+
+
+def _surveyed(data: PublicData, source: SourceTable) -> Survey:
+    survey = survey_table(source, data.items)
+    return replace(survey, order=find_order(table_rows(data, source, survey), survey))
+
+
+def _release(
+    data: PublicData,
+    source: SourceTable,
+    changes: TableChanges,
+    items: NDArray[Any],
+    chance: Chance,
+    given: Survey | None,
+) -> Release:
+    """Fill the new rows, place them, number the rows, and put the table together."""
+    survey = _surveyed(data, source) if given is None else given.with_items(source, data.items)
+    draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
+    filled = fill_new_rows(data, source, changes, items, survey, draws)
+    rows = Rows(data, source, items, changes, filled)
+    sequence, slots = place_new_rows(rows, survey.order, draws)
+    order = released_order(changes, slots)
+    others: dict[int, Cells | Column] = {k: (index[sequence], new) for k, (index, new) in filled.cells.items()}
+    how, telltale, next_number = dict(filled.how), list(filled.telltale), {}
+    for k in (k for k, kind in survey.columns.items() if kind.kind == "number"):
+        name = source.table.column_names[k]
+        column = row_ids(rows, k, survey, (order, sequence), (chance, draws), part=given is not None)
+        if column is None:
+            telltale.append(name)
+            continue
+        others[k], next_number[k] = column
+        how[name] = "numbered anew"
+    table = rewrite(data, source, changes.with_added(sequence), items, order, others)
+    if not changes.added_users.size:
+        how, telltale = {}, []
+    types = {} if source.csv is None else _types(source, data)
+    after = replace(survey, next_number=next_number)
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after)
 
 
 def release_table(

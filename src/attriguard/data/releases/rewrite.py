@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import TableChanges
+from attriguard.data.releases.fill import Cells
 from attriguard.data.tables.arrays import plain_array, plain_type
 from attriguard.data.tables.cells import Column, gather, id_cells
 from attriguard.data.tables.rating_text import new_rating_cells
@@ -22,31 +25,63 @@ Ints = NDArray[np.int64]
 Gathered = tuple[Ints, Ints, pa.Array | None]
 
 
+def released_order(changes: TableChanges, slots: Ints) -> Ints:
+    """The released rows as positions in the rows that stay followed by the new ones.
+
+    ``slots`` says for each new row how many of the source's rows come before it; it is sorted.
+    """
+    stay = np.flatnonzero(~changes.removed)
+    return np.argsort(np.concatenate((stay, slots - 0.5)), kind="stable")
+
+
 def rewrite(
-    data: PublicData, source: SourceTable, changes: TableChanges, items: NDArray[Any], places: NDArray[np.float64]
+    data: PublicData,
+    source: SourceTable,
+    changes: TableChanges,
+    items: NDArray[Any],
+    order: Ints,
+    others: Mapping[int, Cells | Column],
 ) -> pa.Table:
-    """The rows that stay, and the new rows at their places between them; ``places`` is sorted."""
-    stay = ~changes.removed
-    rows = source.rows[stay]
-    order = np.argsort(np.concatenate((rows, places)), kind="stable")
+    """The released rows in ``order``; ``others`` has the cells of new rows, or a whole column, for all other columns.
+
+    The new rows are in the order in which the changes name them.
+    """
+    rows = source.rows[~changes.removed]
     nothing = np.full(changes.added_users.size, -1, dtype=np.int64)
     last_row = np.full(data.n_users, source.table.num_rows, dtype=np.int64)
     last_row[source.user_of_row] = source.rows
     columns, fields = [], []
     for k, field in enumerate(source.table.schema):
-        column = source.table.column(k)
-        old, new, extra = rows, nothing, None
+        column, given = source.table.column(k), others.get(k, (nothing, None))
+        old = rows
         if k == source.user:
             new, extra = _user_cells(column, last_row[changes.added_users], changes.added_users, data.users)
         elif k == source.item:
             new, extra = _item_cells(source, last_row[changes.added_users], changes.added_columns, items)
         elif k == source.rating:
             old, new, extra = _ratings(data, source, changes)
-        elif nothing.size:
-            field = field.with_nullable(True)
-        columns.append(_gather(column, np.concatenate((old, new))[order], extra, field))
+        elif isinstance(given, tuple):
+            new, extra = given
+            field = field.with_nullable(field.nullable or bool((new < 0).any()))
+        columns.append(
+            _gather(column, np.concatenate((old, new))[order], extra, field) if isinstance(given, tuple) else given
+        )
         fields.append(field)
-    return pa.table(columns, schema=pa.schema(fields, metadata=source.table.schema.metadata))
+    return pa.table(columns, schema=pa.schema(fields, metadata=_metadata(source.table.schema.metadata, order.size)))
+
+
+def _metadata(metadata: Mapping[bytes, bytes] | None, n_rows: int) -> Mapping[bytes, bytes] | None:
+    """The table's own, but what pandas notes about its index says how many rows the release has, not the source."""
+    if metadata is None or b"pandas" not in metadata:
+        return metadata
+    try:
+        noted = json.loads(metadata[b"pandas"])
+        for index in noted["index_columns"]:
+            if isinstance(index, dict) and index.get("kind") == "range":
+                index["stop"] = index["start"] + index["step"] * n_rows
+    except (ValueError, KeyError, TypeError):
+        return metadata
+    return {**metadata, b"pandas": json.dumps(noted).encode()}
 
 
 def _gather(column: pa.ChunkedArray, index: Ints, extra: pa.Array | None, field: pa.Field) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from attriguard.data.tables.csv_text import CsvStyle
+from attriguard.errors import DataError
 
 if TYPE_CHECKING:
     from attriguard.data.public_data import PublicData
@@ -39,6 +41,24 @@ class SourceTable:
         """The columns that are neither user, item nor rating."""
         roles = (self.user, self.item, self.rating)
         return [name for k, name in enumerate(self.table.column_names) if k not in roles]
+
+    def without(self, names: Sequence[str]) -> SourceTable:
+        """The same table without some of its other columns."""
+        for name in names:
+            if name not in self.other_columns:
+                known = ", ".join(map(repr, self.other_columns)) or "none"
+                raise DataError(f"there is no column {name!r} to be dropped; columns besides the ratings: {known}")
+        roles = (self.user, self.item, self.rating)
+        kept = [k for k, name in enumerate(self.table.column_names) if k in roles or name not in names]
+        csv = self.csv and replace(self.csv, quoted=frozenset(kept.index(k) for k in self.csv.quoted if k in kept))
+        return replace(
+            self,
+            table=self.table.select(kept),
+            user=kept.index(self.user),
+            item=kept.index(self.item),
+            rating=None if self.rating is None else kept.index(self.rating),
+            csv=csv,
+        )
 
     def of_rows(self, keep: NDArray[np.bool_]) -> SourceTable:
         """Only some of the rows."""
