@@ -29,7 +29,8 @@ def spread_of(plan: Plan) -> Spread:
     shares = np.bincount(np.minimum(sizes, MANY_CHANGES).ravel(), plan.probabilities.ravel(), MANY_CHANGES + 1) / n
     pair = np.repeat(np.arange(n * m), sizes.ravel())
     user, weight = pair // m, plan.probabilities.ravel()[pair] / n
-    had = np.asarray(plan.X[user, plan.edits.items]).ravel() > 0
+    # Without any edit, scipy's empty selection is sparse, and no array.
+    had = np.asarray(plan.X[user, plan.edits.items]).ravel() > 0 if user.size else np.zeros(0, dtype=np.bool_)
     gone = plan.edits.values == 0
     return Spread(
         sizes=tuple((_changes(k), float(share)) for k, share in enumerate(shares)),

@@ -8,7 +8,8 @@ from typing import Any
 from attriguard.evaluation.check import MEASURES, Check
 from attriguard.evaluation.inference import Estimate, Inference
 from attriguard.report.attack_names import full_name
-from attriguard.report.page import Section, Table
+from attriguard.report.page import Figure, Section, Table
+from attriguard.report.plots import BarPlot, draw
 
 NAMES = {"auc": "AUC", "accuracy": "accuracy", "balanced": "balanced accuracy"}
 ORIGINAL, RETRAINED, UNAWARE = "original", "released, retrained", "released, unaware"
@@ -82,8 +83,26 @@ def check_section(check: Check, values: Sequence[str]) -> Section:
             "there is a guard. An unaware one learnt from original rows. The release is judged by the strongest, by "
             "his AUC.",
         ],
-        parts=[*check_tables(check), table],
+        parts=[_drawn(check), *check_tables(check), table],
     )
+
+
+def _drawn(check: Check) -> Figure:
+    after = {(each.attack, each.retrained): each.auc.value for each in check.after}
+    plot = BarPlot(
+        groups=["\n".join(full_name(each.attack).split()) for each in check.before],
+        bars={
+            ORIGINAL: [each.auc.value for each in check.before],
+            RETRAINED: [after[each.attack, True] for each in check.before],
+            UNAWARE: [after[each.attack, False] for each in check.before],
+            "guessing": [0.5 for _ in check.before],
+        },
+        y_label="AUC",
+        caption="What each attacker infers from the original rows, and from the released ones. Lower is better; 0.5 is "
+        "guessing.",
+    )
+    drawing = draw(plot)
+    return Figure(drawing.svg, drawing.caption)
 
 
 def check_rows(check: Check) -> list[dict[str, Any]]:
