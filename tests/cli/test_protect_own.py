@@ -24,7 +24,7 @@ def own(files, cli, tmp_path):
 def test_one_command_learns_protects_and_attacks(own, files, tmp_path):
     code, out, err = own("--report", tmp_path / "page.html", "--plan", tmp_path / "plan.parquet")
     assert code == 0, err
-    assert out.startswith("the strongest attacker infers less from the release than from the original: AUC ")
+    assert out.startswith("The strongest attacker infers less from the release than from the original: AUC ")
     assert "released, retrained" in out
     assert f"wrote {tmp_path / 'released.csv'}" in out
     lines = (tmp_path / "released.csv").read_text().splitlines()

@@ -26,7 +26,7 @@ def verdict(check: Check) -> str:
     else:
         said = "infers about as much from the release as from the original"
     return (
-        f"the strongest attacker {said}: AUC {shown(before.auc)} → {shown(after.auc)}, accuracy "
+        f"The strongest attacker {said}: AUC {shown(before.auc)} → {shown(after.auc)}, accuracy "
         f"{shown(check.strongest_before('accuracy').accuracy)} → {shown(check.strongest_after('accuracy').accuracy)} "
         f"(guessing: {check.guessing:.3f}; checked on {check.n_users:,} users)"
     )

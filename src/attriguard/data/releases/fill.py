@@ -185,7 +185,7 @@ def _times_of_others(
     dated = new.source.rows[valid[new.source.rows]]
     sample = np.sort(times[dated[np.linspace(0, dated.size - 1, min(SAMPLE, dated.size)).astype(np.int64)]])
     place = some.choice("table time", np.full(which.size, max(sample.size - 1, 1)), turn)
-    alone = high <= low
+    alone = high - low < 2
     first = np.where(alone, sample[place], times[rows[np.minimum(after, rows.size - 1)]])
     second = np.where(
         alone,

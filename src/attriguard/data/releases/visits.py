@@ -143,7 +143,7 @@ class Visits:
 
 def _keys(users: Ints, times: Ints) -> Ints:
     """Numbers that are in the order of users, and of times for one user."""
-    low, high = int(times.min(initial=0)), int(times.max(initial=0))
+    low, high = (int(times.min()), int(times.max())) if times.size else (0, 0)
     if (int(users.max(initial=0)) + 1) * (high - low + 1) >= 2**62:
         times = np.unique(times, return_inverse=True)[1]
         low, high = 0, times.size
