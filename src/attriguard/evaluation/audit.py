@@ -14,7 +14,7 @@ from attriguard.errors import DataError, ParameterError
 from attriguard.evaluation.accuracy import check_budgets
 from attriguard.evaluation.exposure import Exposure, expose, is_baseline
 from attriguard.evaluation.goals_compared import GoalOutcome, PrecisionTest, measure_goals
-from attriguard.evaluation.inference import FEWEST_PER_VALUE, MANY_USERS, check_values, strongest
+from attriguard.evaluation.inference import FEWEST_PER_VALUE, check_values, strongest
 from attriguard.evaluation.measure import PLAIN, Measure
 from attriguard.evaluation.protection import DRAWS, Protection, protection
 from attriguard.evaluation.protocol import Groups, halves
@@ -26,6 +26,7 @@ from attriguard.progress import Progress, ProgressLike
 # The guard's half and the attacker's half of the training users must have two users of each value.
 FEWEST_TO_HALVE = 2 * FEWEST_PER_VALUE
 # The share of users that are protected and attacked: of few users, and of `MANY_USERS` or more.
+MANY_USERS = 5000
 ATTACKED, ATTACKED_OF_MANY = 0.3, 0.1
 # About how long the parts of an audit take: attacks now, a guard's trial, all goals.
 NOW_SHARE, TRIAL_SHARE, GOALS_SHARE = 4.0, 3.0, 16.0

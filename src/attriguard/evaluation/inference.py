@@ -18,7 +18,7 @@ from attriguard.progress import Progress
 
 # Into so many groups users are divided, few and many; each group is attacked by who learnt from the others. Many users
 # need fewer groups: half of them are enough to learn from, and the time goes into learning.
-GROUPS, GROUPS_OF_MANY, MANY_USERS = 5, 2, 5000
+GROUPS, GROUPS_OF_MANY, MANY_USERS = 5, 2, 2000
 # A value with a single user cannot be learnt from one and tried on another.
 FEWEST_PER_VALUE = 2
 
