@@ -60,7 +60,7 @@ def test_without_a_signal_users_are_divided_anew_and_nothing_is_claimed(weak):
 
 
 def test_few_users_are_divided_more_often_than_many():
-    assert [divisions_for(n) for n in (60, 4999, 5000)] == [10, 10, 5]
+    assert [divisions_for(n) for n in (60, 1999, 2000)] == [10, 10, 5]
 
 
 def test_divisions_are_averaged_and_their_interval_widened():
