@@ -74,7 +74,7 @@ def test_quiet_says_nothing_but_writes(cli, files, tmp_path):
     assert json.loads(out)["users"] == 300
     audit = ["audit", files / "ratings.csv", *common, "--attacks", "LR-A", "--retrained", "", "--budgets", "1"]
     assert cli(*audit, "--output", tmp_path / "a.json", "-q") == (0, "", "")
-    assert json.loads((tmp_path / "a.json").read_text())["accuracy"]
+    assert json.loads((tmp_path / "a.json").read_text())["now"]
     assert cli("nonsense", "-q")[2].startswith("attriguard: error: ")
 
 
