@@ -89,7 +89,7 @@ def test_a_refused_release_is_written_only_if_the_publisher_insists(data, releas
     assert (tmp_path / "r.csv").exists()
 
 
-def test_where_learning_from_all_makes_it_worse_others_learn(data, monkeypatch):
+def test_where_learning_from_all_does_not_help_others_learn(data, monkeypatch):
     from attriguard.operations.checking import ReleaseChecker
 
     real, asked = ReleaseChecker.check, []

@@ -69,3 +69,19 @@ def test_with_two_values_wrong_answers_are_turned_round(users):
 def test_attackers_are_asked_until_it_is_enough(users):
     asked = checker(users, "LR-A", "MLP-A").check(users[0], enough=lambda found: len(found) >= 2)
     assert [each.attack for each in asked.before] == ["LR-A"]
+
+
+def test_pushed_too_far_the_release_tells_again():
+    """Who removes whatever points to a user's value, and only that, leaves rows that point away from it."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 400)
+    rows = (rng.random((400, 30)) < 0.4).astype(np.float32)
+    mine = np.arange(30) % 3 == y[:, None]
+    rows[mine & (rng.random(rows.shape) < 0.3)] = 1
+    released = rows.copy()
+    released[mine & (rng.random(rows.shape) < 0.8)] = 0
+    X = csr_array(rows)
+    found = Checker(X, y, divide(y, 0), lineup(["LR-A"], random_state=0)).check(csr_array(released))
+    unaware = next(each for each in found.after if not each.retrained)
+    assert unaware.auc.value > 0.6
+    assert not found.helps

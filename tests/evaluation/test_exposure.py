@@ -82,4 +82,5 @@ def test_with_two_values_wrong_answers_are_turned_round():
     unsure = run(0.45, [0.03, 0.04])
     assert unsure.at_best is unsure  # within the interval
     three = Inference("A", "original", *[wrong.auc] * 3, (*wrong.by_value, OfValue(1, 0.0, 0.2)))
-    assert three.at_best is three
+    assert three.at_best.auc.value == pytest.approx(0.8)
+    assert three.at_best.accuracy is three.accuracy  # there is no single other answer

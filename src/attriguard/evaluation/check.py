@@ -60,6 +60,12 @@ class Check:
         return getattr(after, figure).minus(getattr(before, figure))
 
     @property
+    def helps(self) -> bool:
+        """Does the release tell less than the original, beyond the interval? Judged by the AUC."""
+        change = self.change()
+        return change.value < -change.margin
+
+    @property
     def worse(self) -> bool:
         """Does the release tell more than the original, beyond the interval? Judged by the AUC."""
         change = self.change()
@@ -95,7 +101,7 @@ class Checker:
             unaware, original = self._original(attack, first)
             before.append(original)
             retrained = learn_by_group(attack, released, self.y, self.group, second)
-            after.append(self._found(attack, "released", retrained, released))
+            after.append(self._found(attack, "released", retrained, released).at_best)
             after.append(self._found(attack, "original", unaware, released).at_best)
             if enough is not None and enough(after):
                 break

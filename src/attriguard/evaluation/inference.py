@@ -82,13 +82,18 @@ class Inference:
 
     @property
     def at_best(self) -> Inference:
-        """With two values, who is wrong more often than chance, beyond the interval, has only to turn his answers."""
-        if len(self.by_value) > 2 or self.auc.value + self.auc.margin >= 0.5:
+        """What he infers who sees that he is wrong more often than chance, beyond the interval, and turns his answers.
+
+        Anybody who knows the values of some other users can see it. With more than two values only the AUC can be
+        turned: there is no single other answer.
+        """
+        if self.auc.value + self.auc.margin >= 0.5:
             return self
-        return replace(
-            self, accuracy=self.accuracy.turned(), balanced=self.balanced.turned(), auc=self.auc.turned(),
-            by_value=tuple(OfValue(each.users, 1.0 - each.recall, 1.0 - each.auc) for each in self.by_value),
-        )  # fmt: skip
+        two = len(self.by_value) == 2
+        by_value = tuple(OfValue(each.users, 1 - each.recall if two else each.recall, 1 - each.auc)
+                         for each in self.by_value)  # fmt: skip
+        turned = replace(self, auc=self.auc.turned(), by_value=by_value)
+        return replace(turned, accuracy=self.accuracy.turned(), balanced=self.balanced.turned()) if two else turned
 
 
 def divide(y: Ints, random_state: int | np.random.Generator | None, groups: int | None = None) -> Ints:

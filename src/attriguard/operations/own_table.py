@@ -57,16 +57,17 @@ class OwnTable:
         return self._release(check, progress) if aim is None else self._aimed(aim, progress)
 
     def _release(self, check: bool, progress: Progress) -> Released:
-        """Learn, protect and attack. Where a guard that saw the users' values makes matters worse, others learn."""
+        """Learn, protect and attack. Where a guard that saw the users' values does not help, others are tried."""
         goal = self.named_goal or SAFEST_GOAL
         others_only = self.wishes.cross_fit or get_goal(goal).marks_seen_users
         first, again = progress.parts(1, 0)
         checker = ReleaseChecker(self.data, self._seed(b"check")) if check else None
         released = self._released(goal, others_only, checker, first)
-        if others_only or not released.refused:
+        if others_only or released.check is None or released.check.helps:
             return released
-        note = "guards that had learnt from these users made it worse; every user's guard has learnt from others"
-        return self._released(goal, True, checker, again, note)
+        note = "a guard that had learnt from these users did not help; every user's guard has learnt from others"
+        other = self._released(goal, True, checker, again, note)
+        return min(released, other, key=_strongest)
 
     def _aimed(self, aim: Aim, progress: Progress) -> Released:
         """The cheapest goal and budget whose checked release meets the aim."""
@@ -111,3 +112,8 @@ class OwnTable:
 
     def _seed(self, purpose: bytes) -> int:
         return self.wishes.seed(self.chance, purpose)
+
+
+def _strongest(released: Released) -> float:
+    """What the strongest attacker infers from a release that was checked."""
+    return 0.0 if released.check is None else released.check.strongest_after().auc.value

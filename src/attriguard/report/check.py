@@ -18,10 +18,9 @@ ORIGINAL, RETRAINED, UNAWARE = "original", "released, retrained", "released, una
 def verdict(check: Check) -> str:
     """What the strongest attacker infers from the original and from the release, in a sentence."""
     before, after = check.strongest_before(), check.strongest_after()
-    change = check.change()
     if check.worse:
         said = "infers MORE from the release than from the original"
-    elif change.value + change.margin < 0:
+    elif check.helps:
         said = "infers less from the release than from the original"
     else:
         said = "infers about as much from the release as from the original"
@@ -80,8 +79,8 @@ def check_section(check: Check, values: Sequence[str]) -> Section:
         text=[
             "Users whose value is known were divided into groups, and the users of each group were attacked by "
             "attackers who had learnt from the others. A retrained attacker learnt from released rows: he knows that "
-            "there is a guard. An unaware one learnt from original rows. The release is judged by the strongest, by "
-            "his AUC.",
+            "there is a guard. An unaware one learnt from original rows. Who is wrong more often than chance turns his "
+            "answers round. The release is judged by the strongest, by his AUC.",
         ],
         parts=[_drawn(check), *check_tables(check), table],
     )
