@@ -79,7 +79,7 @@ def conceal(rng):
     free = (rng.random(indices.size) < rng.choice([0.0, 0.7, 1.0])).astype(np.uint8)
     model = (
         normal(rng, (n_items, ends[-1])), normal(rng, ends[-1]), ends, normal(rng, (m, ends[-1])),
-        normal(rng, (ends.size - 1, m)), rng.dirichlet(np.full(m, 5.0)).astype(np.float32),
+        normal(rng, (ends.size - 1, m)), rng.dirichlet(np.full(m, 5.0), rng.choice([1, n])).astype(np.float32),
     )  # fmt: skip
     most = int(rng.integers(0, n_items + 3))
     out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))

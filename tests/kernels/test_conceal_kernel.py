@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.network import Weights
+from attriguard.goals.base import Truth
 from attriguard.kernels.reference import conceal
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import POLICIES
@@ -55,6 +56,23 @@ def test_the_kernel_finds_what_the_twin_finds(seed, policy, most):
         else:
             additions, fixed = {j: float(v) for j, v in enumerate(rules.upper) if v > 0}, fixed | (x > 0)
         items, told = conceal(x, posterior_of(ensemble), ensemble.prior.astype(float), fixed, additions, most)
+        np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
+        np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=2e-5)
+
+
+@given(st.integers(0, 10_000), st.floats(0.01, 1.0))
+@settings(max_examples=20)
+def test_known_values_pull_each_user_to_a_prior_of_his_own(seed, share):
+    ensemble, X, locked, rng = make_case(seed)
+    rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
+    codes = rng.integers(-1, ensemble.prior.size, X.shape[0])
+    prior = Truth(codes, share).prior(ensemble.prior)
+    assert prior.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert (prior[codes < 0] == ensemble.prior / ensemble.prior.sum()).all() or not (codes < 0).any()
+    found = find_changes(ensemble, X, rules, 5, locked=locked, prior=prior)
+    for u, x in enumerate(X.toarray()):
+        fixed = locked.toarray()[u] > 0
+        items, told = conceal(x, posterior_of(ensemble), prior[u].astype(float), fixed, {}, 5)
         np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
         np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=2e-5)
 

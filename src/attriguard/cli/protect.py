@@ -73,12 +73,6 @@ class Wishes:
     drop_columns: Annotated[
         str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=WISHES)
     ] = ""
-    cross_fit: Annotated[
-        bool,
-        typer.Option(
-            "--cross-fit", help="Guards that conceal, too, learn from other users only.", rich_help_panel=WISHES
-        ),
-    ] = False
 
     @property
     def key_file(self) -> Path | None:

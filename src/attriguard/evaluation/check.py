@@ -108,6 +108,12 @@ class Checker:
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
 
+    def unaware_auc(self, released: csr_array, names: Sequence[str]) -> float:
+        """The mean AUC of the named attackers, who learnt from original rows and do not turn their answers round."""
+        chosen = [attack for attack in self.attacks if attack.name in names]
+        found = [self._found(a, "original", self._original(a, Progress())[0], released) for a in chosen]
+        return float(np.mean([each.auc.value for each in found]))
+
     def _original(self, attack: Attack, progress: Progress) -> tuple[Learnt, Inference]:
         """Who learnt from original rows, and what he infers from them; learnt once for all releases."""
         if attack not in self._learnt:

@@ -89,6 +89,29 @@ class Training:
         return np.bincount(self.codes)
 
 
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What a publisher knows of the users he protects, and how far their ratings are moved away from it.
+
+    ``share`` is what is left of the mass of a user's own value in the distribution that his ratings shall point to: at
+    1 that is the prior, and the truth is not used.
+    """
+
+    codes: NDArray[np.int64]  # -1 for a user whose value is not known
+    share: float
+
+    def prior(self, prior: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(n, m): the prior of each user."""
+        known = np.flatnonzero(self.codes >= 0)
+        rows = np.repeat(prior[None].astype(np.float32), self.codes.size, axis=0)
+        rows[known, self.codes[known]] *= np.float32(self.share)
+        return np.ascontiguousarray(rows / rows.sum(axis=1, keepdims=True))
+
+    def take(self, rows: NDArray[np.int64]) -> Truth:
+        """The same for some of the users."""
+        return Truth(self.codes[rows], self.share)
+
+
 class Goal(ABC):
     """What a guard is for. It keeps nothing: everything it works on is passed in."""
 
@@ -99,6 +122,7 @@ class Goal(ABC):
     options: ClassVar[tuple[str, ...]]  # the guard's parameters that belong to this goal's own work
     learns_by_chance: ClassVar[bool] = True  # another seed learns something else
     marks_seen_users: ClassVar[bool] = True  # its noise can give away the values of users that the guard learnt from
+    uses_truth: ClassVar[bool] = False  # it protects better where the values of the users are known
     how: ClassVar[str]  # what the guard does to a user's ratings, for a reader of a report
     regained: ClassVar[str]  # what an attacker who retrains gets back: completes "… trains on those, "
 
@@ -113,6 +137,12 @@ class Goal(ABC):
     @abstractmethod
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Finder:
         """Phase I: what finds the candidates for a release; ``locked`` marks items user by user."""
+
+    def informed_finder(
+        self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
+    ) -> Finder:
+        """The same for users whose values are known, of a goal that ``uses_truth``."""
+        return self.finder(settings, learnt, locked)
 
     @abstractmethod
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
@@ -170,16 +200,20 @@ class Planner:
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
         most: int | None = None,
+        truth: Truth | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for checked data: candidates, and the probability of each within the budget.
 
-        ``most``: no user gets more changes than that, whatever is drawn.
+        ``most``: no user gets more changes than that, whatever is drawn. ``truth``: where the users' values are known.
         """
         goal, learnt = self.goal, self.learnt
         budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
-        finder: Finder = goal.finder(self.settings, learnt, locked)
+        if truth is None:
+            finder = goal.finder(self.settings, learnt, locked)
+        else:
+            finder = goal.informed_finder(self.settings, learnt, truth, locked)
         if most is not None:
             if self.settings.cost != "l0":
                 raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import Ensemble, fit_ensemble
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
-from attriguard.goals.base import Goal, Learnt, Settings, Training
+from attriguard.goals.base import Goal, Learnt, Settings, Training, Truth
 from attriguard.mechanism.strategies import Counts
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
@@ -31,6 +31,7 @@ class Removals:
     ensemble: Ensemble
     constraints: Constraints
     locked: csr_array | None = None
+    prior: NDArray[np.float32] | None = None  # what the ratings of each user shall look like, if not the ensemble's
 
     @property
     def follows_budget(self) -> bool:
@@ -46,7 +47,7 @@ class Removals:
         """As many changes as the largest budget may need."""
         most = min(np.ceil(budget.max(initial=0.0)), self.possible(X))
         return find_changes(
-            self.ensemble, X, self.constraints, int(most), locked=self.locked, progress=progress
+            self.ensemble, X, self.constraints, int(most), locked=self.locked, prior=self.prior, progress=progress
         ).prefixes()
 
     def possible(self, X: csr_array) -> int:
@@ -67,6 +68,7 @@ class Conceal(Goal):
     needs = (ENSEMBLE,)
     options = ("members",)
     marks_seen_users = False
+    uses_truth = True
     how = "The guard makes one change after another, each the one after which the ratings tell least."
     regained = (
         "gets back a part of what he lost: what was removed he cannot get back, but what is left still tells him "
@@ -89,6 +91,12 @@ class Conceal(Goal):
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Removals:
         """The changes that lower most what the ensemble can tell."""
         return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked)
+
+    def informed_finder(
+        self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
+    ) -> Removals:
+        """The changes after which the ensemble can tell least, and less of a user's own value than of the others."""
+        return replace(self.finder(settings, learnt, locked), prior=truth.prior(ensemble_of(learnt).prior))
 
     def mechanism(self, settings: Settings, learnt: Learnt) -> Counts:
         """The whole budget is spent, on one of two counts of changes."""

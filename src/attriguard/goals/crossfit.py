@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.goals.base import Goal, Planner
+from attriguard.goals.base import Goal, Planner, Truth
 from attriguard.noise.edits import Edits
 from attriguard.plan import Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
@@ -36,8 +36,10 @@ class CrossFitted:
         self,
         X: csr_array,
         *,
+        budget: float | None = None,
         locked: csr_array | None = None,
         most: int | None = None,
+        truth: Truth | None = None,
         users: NDArray[Any],
         progress: ProgressLike = None,
     ) -> Plan:
@@ -47,7 +49,13 @@ class CrossFitted:
         parts = Progress.of(progress).parts(*[float(mine.size) for _, mine in used])
         plans = [
             planner.plan(
-                X[mine], locked=None if locked is None else locked[mine], most=most, users=users[mine], progress=part
+                X[mine],
+                budget=budget,
+                locked=None if locked is None else locked[mine],
+                most=most,
+                truth=None if truth is None else truth.take(mine),
+                users=users[mine],
+                progress=part,
             )
             for (planner, mine), part in zip(used, parts, strict=True)
         ]

@@ -61,7 +61,7 @@ def _leakage(
     nb.void(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
-        const(nb.float32, 1), nb.int64, nb.int64,
+        const(nb.float32, 2), nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
     ),
     cache=True,
@@ -69,22 +69,22 @@ def _leakage(
 )  # fmt: skip
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
-    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, prior: Any,
+    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any,
     start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
-    if the user has not rated it and it is not `locked`. Of equally good changes the first is taken. `found` counts a
-    user's changes, `items` and `values` list them in order, `leakage` holds the leakage before the first change and
-    after each; where a user has fewer changes, the last one is repeated.
+    if the user has not rated it and it is not `locked`. `priors` has one row, or a row for every user. Of equally good
+    changes the first is taken. `found` counts a user's changes, `items` and `values` list them in order, `leakage`
+    holds the leakage before the first change and after each; where a user has fewer changes, the last one is repeated.
     """
     hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
     pre, active = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
     scores, mean = np.empty(m, np.float32), np.empty(m, np.float32)
     state = np.zeros(W1.shape[0], np.uint8)
     for u in range(start, stop):
-        first, last = indptr[u], indptr[u + 1]
+        first, last, prior = indptr[u], indptr[u + 1], priors[min(u, priors.shape[0] - 1)]
         for h in range(hidden):
             pre[h] = b1[h]
         for e in range(first, last):

@@ -76,12 +76,14 @@ def find_changes(
     most: int,
     *,
     locked: Any = None,
+    prior: NDArray[np.float32] | None = None,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
     """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
-    marks entries that must not change, user by user.
+    marks entries that must not change, user by user. ``prior`` (n, m): what the ratings of each user shall look like,
+    if not the ensemble's prior.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
@@ -89,7 +91,14 @@ def find_changes(
     free = np.full(indices.size, modify) & (upper[indices] >= 0)
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
-    model = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2, ensemble.prior)
+    model = (
+        ensemble.W1,
+        ensemble.b1,
+        ensemble.ends,
+        ensemble.W2_rows,
+        ensemble.b2,
+        ensemble.prior[None] if prior is None else prior,
+    )
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
         np.zeros((n, most), dtype=np.int32),

@@ -11,9 +11,8 @@ from attriguard.data.public_data import PublicData
 from attriguard.errors import ParameterError, ReleaseRefusedError
 from attriguard.evaluation.check import Check
 from attriguard.evaluation.inference import Inference, strongest
-from attriguard.operations.checking import ReleaseChecker
-from attriguard.operations.protector import Block, Prepared, Protector
-from attriguard.plan import Plan
+from attriguard.operations.candidate import Candidate
+from attriguard.operations.protector import Block
 from attriguard.progress import Progress
 from attriguard.report.check import NAMES, shown
 
@@ -58,11 +57,16 @@ class Aim:
 class Attempt:
     """A release that was tried, and what attackers infer from it."""
 
-    goal: str
+    candidate: Candidate
     budget: float
     block: Block
+    notes: tuple[str, ...]
     check: Check
-    protector: Protector
+
+    @property
+    def goal(self) -> str:
+        """The goal that was tried."""
+        return self.candidate.goal
 
     @property
     def cost(self) -> float:
@@ -70,21 +74,11 @@ class Attempt:
         return float(self.block.plan.expected_cost.mean())
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A goal with the guards that serve it: every budget is asked of one plan."""
-
-    goal: str
-    protector: Protector
-    prepared: Prepared
-    plan: Plan
-
-
 class Search:
     """Tries budgets from the smallest up, each with every candidate, until one meets the aim."""
 
-    def __init__(self, aim: Aim, checker: ReleaseChecker, chance: np.random.Generator | None) -> None:
-        self.aim, self.checker, self.chance = aim, checker, chance
+    def __init__(self, aim: Aim) -> None:
+        self.aim = aim
         self.best: Attempt | None = None
 
     def cheapest(self, candidates: Sequence[Candidate], progress: Progress) -> Attempt:
@@ -96,34 +90,30 @@ class Search:
             tried = [self._attempt(candidate, budget, inner) for candidate, inner in each]
             met = [attempt for attempt in tried if not self.aim.missed(attempt.check.after)]
             if met:
-                found = min(met, key=lambda attempt: attempt.cost)
-                return self._halved(found, self._candidate(candidates, found), below, parts[-1])
+                return self._halved(min(met, key=lambda attempt: attempt.cost), below, parts[-1])
             below = budget
         raise ReleaseRefusedError(self._too_much())
 
     def _attempt(self, candidate: Candidate, budget: float, progress: Progress) -> Attempt:
-        plan = candidate.plan.with_budget(budget)
-        block = candidate.protector.release(candidate.prepared, plan, self.chance)
-        check = self.checker.check(block, progress, self.aim.missed)
-        attempt = Attempt(candidate.goal, budget, block, check, candidate.protector)
-        if self.best is None or self.aim.value(check.after) < self.aim.value(self.best.check.after):
+        planning, checking = progress.parts(1, 2)
+        block, notes = candidate.release(budget, planning)
+        check = candidate.checker.check(block, checking, self.aim.missed)
+        attempt = Attempt(candidate, budget, block, notes, check)
+        if self.best is None or self.aim.value(attempt.check.after) < self.aim.value(self.best.check.after):
             self.best = attempt
         return attempt
 
-    def _halved(self, found: Attempt, candidate: Candidate, below: float, progress: Progress) -> Attempt:
+    def _halved(self, found: Attempt, below: float, progress: Progress) -> Attempt:
         """A smaller budget that meets the aim, too: the gap to the last that failed is halved."""
         above = found.budget
         for part in progress.parts(*[1.0] * HALVINGS):
             middle = (below + above) / 2
-            attempt = self._attempt(candidate, middle, part)
+            attempt = self._attempt(found.candidate, middle, part)
             if self.aim.missed(attempt.check.after):
                 below = middle
             else:
                 above, found = middle, attempt
         return found
-
-    def _candidate(self, candidates: Sequence[Candidate], found: Attempt) -> Candidate:
-        return next(each for each in candidates if each.protector is found.protector)
 
     def _too_much(self) -> str:
         name = NAMES[self.aim.figure]

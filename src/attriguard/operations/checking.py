@@ -21,6 +21,7 @@ from attriguard.operations.protector import Block
 from attriguard.progress import Progress
 
 ATTACKS = ("LR-A", "MLP-A", "RF-A")  # the slowest comes last
+FAST = ATTACKS[:2]
 
 
 class ReleaseChecker:
@@ -28,7 +29,7 @@ class ReleaseChecker:
 
     def __init__(self, data: PublicData, seed: int, items: NDArray[Any] | None = None) -> None:
         check_values(data.y, data.values, data.attribute)
-        known = data.disclosed
+        self.known = known = data.disclosed
         self.users, self.items = data.users[known], data.items if items is None else items
         X, _ = align_items(data, self.items)
         group = divide(data.y[known], seed)
@@ -37,6 +38,13 @@ class ReleaseChecker:
     def check(self, block: Block, progress: Progress, enough: Enough | None = None) -> Check:
         """Attack a release, read from its table as it would be written."""
         return self.checker.check(self._rows(block.data, block.release), progress, enough)
+
+    def unaware(self, released: csr_array) -> float:
+        """The mean AUC of attackers who learnt from original rows, by the fast ones; below 0.5 they are misled.
+
+        ``released`` has the users and the items of the data.
+        """
+        return self.checker.unaware_auc(released[self.known], FAST)
 
     def _rows(self, data: PublicData, release: Release) -> csr_array:
         """The released rows of the users whose value is known; a user without any rating left has an empty row."""

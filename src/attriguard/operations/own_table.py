@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from attriguard.data.public_data import PublicData
 from attriguard.errors import DataError, ParameterError
-from attriguard.goals import get as get_goal
-from attriguard.operations.aim import Aim, Candidate, Search
+from attriguard.operations.aim import Aim, Search
+from attriguard.operations.candidate import Candidate
 from attriguard.operations.checking import ReleaseChecker
 from attriguard.operations.inputs import SAFEST_GOAL, DataLike, as_data, split_options
 from attriguard.operations.own_guards import Guards, learn_guards
@@ -19,10 +20,10 @@ from attriguard.operations.released import Released
 from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress
 
-# For an aim, guards of this goal are learnt from other users than they protect: they serve all three goals.
+# Guards of the first goal serve all three.
 EVERY_GOAL = ("both", "conceal", "mislead")
-# About how long learning from all users, learning from others, planning and the check take.
-LEARNING, CROSS_FITTING, PLANNING, CHECKING = 4.0, 16.0, 1.0, 8.0
+# About how long learning, planning (where the truth is used, several times) and the check take.
+LEARNING, PLANNING, CHECKING = 8.0, 2.0, 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,63 +58,34 @@ class OwnTable:
         return self._release(check, progress) if aim is None else self._aimed(aim, progress)
 
     def _release(self, check: bool, progress: Progress) -> Released:
-        """Learn, protect and attack. Where a guard that saw the users' values does not help, others are tried."""
+        """Learn, protect and attack."""
         goal = self.named_goal or SAFEST_GOAL
-        others_only = self.wishes.cross_fit or get_goal(goal).marks_seen_users
-        first, again = progress.parts(1, 0)
-        checker = ReleaseChecker(self.data, self._seed(b"check")) if check else None
-        released = self._released(goal, others_only, checker, first)
-        if others_only or released.check is None or released.check.helps:
-            return released
-        note = "a guard that had learnt from these users did not help; every user's guard has learnt from others"
-        other = self._released(goal, True, checker, again, note)
-        return min(released, other, key=_strongest)
+        learning, planning, checking = progress.parts(LEARNING, PLANNING, CHECKING * check)
+        candidate = self._candidate(goal, self._guards(goal, learning))
+        block, notes = candidate.release(None, planning)
+        found = candidate.checker.check(block, checking.named("the check")) if check else None
+        return Released(block, goal, candidate.protector.guard, found, notes)
 
     def _aimed(self, aim: Aim, progress: Progress) -> Released:
         """The cheapest goal and budget whose checked release meets the aim."""
         if "budget" in self.options:
             raise ParameterError("give either a budget or an aim: the aim finds the budget")
         learning, searching = progress.parts(1, 3)
-        checker = ReleaseChecker(self.data, self._seed(b"check"))
-        found = Search(aim, checker, self.chance).cheapest(self._candidates(learning), searching)
-        note = f"goal {found.goal} with budget {found.budget:g} meets the aim with the fewest changes of all tried"
-        return Released(found.block, found.goal, found.protector.guard, found.check, (note,))
-
-    def _released(
-        self, goal: str, cross_fit: bool, checker: ReleaseChecker | None, progress: Progress, *notes: str
-    ) -> Released:
-        learning, planning, checking = progress.parts(
-            CROSS_FITTING if cross_fit else LEARNING, PLANNING, CHECKING * (checker is not None)
-        )
-        protector = self._guards(goal, cross_fit, learning).protector(self.wishes, goal)
-        block = protector.protect(self.data, self.chance, planning)
-        found = None if checker is None else checker.check(block, checking.named("the check"))
-        return Released(block, goal, protector.guard, found, notes)
-
-    def _candidates(self, progress: Progress) -> list[Candidate]:
-        """The goal that was named, or all of them; "conceal" also with a guard that learnt from all users."""
         wanted = (self.named_goal,) if self.named_goal else EVERY_GOAL
-        informed, others = progress.parts(LEARNING, CROSS_FITTING)
-        learnt: list[tuple[str, Guards]] = []
-        if SAFEST_GOAL in wanted:
-            learnt.append((SAFEST_GOAL, self._guards(SAFEST_GOAL, False, informed)))
-        apart = self._guards(wanted[0], True, others)
-        learnt += [(goal, apart) for goal in wanted]
-        candidates = []
-        for goal, guards in learnt:
-            protector = guards.protector(self.wishes, goal)
-            prepared = protector.prepare(self.data)
-            candidates.append(Candidate(goal, protector, prepared, protector.plan(prepared, Progress())))
-        return candidates
+        guards = self._guards(wanted[0], learning)
+        found = Search(aim).cheapest([self._candidate(goal, guards) for goal in wanted], searching)
+        note = f"goal {found.goal} with budget {found.budget:g} meets the aim with the fewest changes of all tried"
+        return Released(found.block, found.goal, guards.guards[0], found.check, (note, *found.notes))
 
-    def _guards(self, goal: str, cross_fit: bool, progress: Progress) -> Guards:
-        options = {**self.options, "goal": goal}
-        return learn_guards(self.data, options, cross_fit=cross_fit, seed=self._seed(b"guards"), progress=progress)
+    def _candidate(self, goal: str, guards: Guards) -> Candidate:
+        protector = guards.protector(self.wishes, goal)
+        return Candidate(goal, protector, protector.prepare(self.data), self.checker, self.chance)
 
-    def _seed(self, purpose: bytes) -> int:
-        return self.wishes.seed(self.chance, purpose)
+    @cached_property
+    def checker(self) -> ReleaseChecker:
+        """What attacks releases of this table."""
+        return ReleaseChecker(self.data, self.wishes.seed(self.chance, b"check"))
 
-
-def _strongest(released: Released) -> float:
-    """What the strongest attacker infers from a release that was checked."""
-    return 0.0 if released.check is None else released.check.strongest_after().auc.value
+    def _guards(self, goal: str, progress: Progress) -> Guards:
+        options, seed = {**self.options, "goal": goal}, self.wishes.seed(self.chance, b"guards")
+        return learn_guards(self.data, options, seed=seed, progress=progress)

@@ -18,7 +18,7 @@ from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
-from attriguard.goals.base import Planner
+from attriguard.goals.base import Planner, Truth
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
 from attriguard.operations.wishes import Wishes, first_few
@@ -92,10 +92,19 @@ class Protector:
         locked, missed = self.wishes.locked.pattern(data.users, items)
         return Prepared(data, X, unknown, locked, missed)
 
-    def plan(self, block: Prepared, progress: Progress) -> Plan:
+    def plan(
+        self, block: Prepared, progress: Progress, budget: float | None = None, truth: Truth | None = None
+    ) -> Plan:
         """Both phases, nothing drawn yet."""
-        users = block.data.users
-        return self.planner.plan(block.X, users=users, locked=block.locked, most=self.wishes.most, progress=progress)
+        return self.planner.plan(
+            block.X,
+            budget=budget,
+            locked=block.locked,
+            most=self.wishes.most,
+            truth=truth,
+            users=block.data.users,
+            progress=progress,
+        )
 
     def release(
         self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None

@@ -150,7 +150,7 @@ class Released(Result):
         """Why this release must not be written; None where nothing speaks against it."""
         if self.check is None or not self.check.worse or self.even_if_worse:
             return None
-        advice = "--goal conceal" if self.goal != "conceal" else "another --budget, or --cross-fit"
+        advice = "--goal conceal" if self.goal != "conceal" else "another --budget"
         return (
             f"an attacker infers more from this release than from the original (AUC {self.check.change().value:+.3f}), "
             f"so it was not written; try {advice}; --even-if-worse writes it all the same"

@@ -92,8 +92,6 @@ class Wishes:
         No user gets more changes than that, whatever is drawn.
     drop_columns
         Columns of the table that are not published.
-    cross_fit
-        For a publisher's own table: guards of the goal "conceal", too, learn from other users than they protect.
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -101,7 +99,6 @@ class Wishes:
     additions: Any = None
     most: int | None = None
     drop_columns: Sequence[str] = ()
-    cross_fit: bool = False
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> Wishes:

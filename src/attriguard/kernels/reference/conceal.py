@@ -64,7 +64,7 @@ def mean_posterior(
 def conceal_rows(
     indptr: Ints, indices: Ints, data: Floats,
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
-    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, prior: Floats,
+    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
 ) -> None:  # fmt: skip
@@ -77,7 +77,8 @@ def conceal_rows(
         fixed[indices[own]] = free[own] == 0
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
-        changes, after = conceal(X[u], posterior, prior.astype(np.float64), fixed, additions, items.shape[1])
+        prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
+        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1])
         found[u] = len(changes)
         for k, item in enumerate(changes):
             items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]
