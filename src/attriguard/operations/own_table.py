@@ -61,7 +61,7 @@ class OwnTable:
         goal = self.named_goal or SAFEST_GOAL
         others_only = self.wishes.cross_fit or get_goal(goal).marks_seen_users
         first, again = progress.parts(1, 0)
-        checker = ReleaseChecker(self.data, self._seed(b"check")) if check else None
+        checker = ReleaseChecker(self.data, self._seed("check")) if check else None
         released = self._released(goal, others_only, checker, first)
         if others_only or not released.refused:
             return released
@@ -73,7 +73,7 @@ class OwnTable:
         if "budget" in self.options:
             raise ParameterError("give either a budget or an aim: the aim finds the budget")
         learning, searching = progress.parts(1, 3)
-        checker = ReleaseChecker(self.data, self._seed(b"check"))
+        checker = ReleaseChecker(self.data, self._seed("check"))
         found = Search(aim, checker, self.chance).cheapest(self._candidates(learning), searching)
         note = f"goal {found.goal} with budget {found.budget:g} meets the aim with the fewest changes of all tried"
         return Released(found.block, found.goal, found.protector.guard, found.check, (note,))
@@ -107,7 +107,7 @@ class OwnTable:
 
     def _guards(self, goal: str, cross_fit: bool, progress: Progress) -> Guards:
         options = {**self.options, "goal": goal}
-        return learn_guards(self.data, options, cross_fit=cross_fit, seed=self._seed(b"guards"), progress=progress)
+        return learn_guards(self.data, options, cross_fit=cross_fit, seed=self._seed("guards"), progress=progress)
 
-    def _seed(self, purpose: bytes) -> int:
-        return self.wishes.seed(self.chance, purpose)
+    def _seed(self, purpose: str) -> int:
+        return self.wishes.seed(self.chance, self.data.attribute, purpose)

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
-from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
+from attriguard.data.releases.private import refuse_attribute
+from attriguard.data.releases.release import Release, align_items, make_release
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.table import InputTable
@@ -84,7 +85,7 @@ class Protector:
         if data.source is not None:
             source = data.source.without(self.wishes.drop_columns)
             data = replace(data, source=source)
-            refuse_attribute(source, str(self.guard.metadata_.get("attribute", "")))
+            refuse_attribute(data, source, self.attribute)
         items = np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
         if self.whole:
@@ -95,7 +96,9 @@ class Protector:
     def plan(self, block: Prepared, progress: Progress) -> Plan:
         """Both phases, nothing drawn yet."""
         users = block.data.users
-        return self.planner.plan(block.X, users=users, locked=block.locked, most=self.wishes.most, progress=progress)
+        most = self.wishes.most
+        plan = self.planner.plan(block.X, users=users, locked=block.locked, most=most, progress=progress)
+        return replace(plan, attribute=self.attribute)
 
     def release(
         self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None
@@ -103,7 +106,8 @@ class Protector:
         """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
-        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key, survey=survey)
+        key = self.wishes.key_for(self.attribute, "places")
+        release = make_release(data, released, items=items, random_state=chance, key=key, survey=survey)
         warnings = [
             *self._seen_warning(data),
             *_unknown_warning(block.unknown),
@@ -111,6 +115,11 @@ class Protector:
             *_column_warning(release),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
+
+    @property
+    def attribute(self) -> str:
+        """The name of the attribute that the guard hides."""
+        return str(self.guard.metadata_.get("attribute", ""))
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""

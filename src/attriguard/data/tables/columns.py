@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
+from attriguard._text import bare_name
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
@@ -71,11 +72,6 @@ class Roles(NamedTuple):
     rating: int | None
 
 
-def bare(name: str) -> str:
-    """A column's name without case, blanks and marks, by which columns are guessed."""
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
 def named_column(table: InputTable, name: str, option: str) -> int:
     """The position of the column that an option names."""
     found = [k for k, column in enumerate(table.column_names) if column == name]
@@ -97,7 +93,7 @@ def find_column(names: Iterable[str], role: str) -> str | None:
     columns = list(names)
     for known in ROLES[role]:
         for name in columns:
-            if bare(name) in known:
+            if bare_name(name) in known:
                 return name
     return None
 
@@ -106,7 +102,7 @@ def guess_column(table: InputTable, free: Iterable[int], names: Iterable[frozens
     """The one column among ``free`` that has one of the known names, or None."""
     columns = list(free)
     for known in names:
-        found = [k for k in columns if bare(table.column_names[k]) in known]
+        found = [k for k in columns if bare_name(table.column_names[k]) in known]
         if len(found) > 1:
             both = " and ".join(repr(table.column_names[k]) for k in found)
             raise DataError(
