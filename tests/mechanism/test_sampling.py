@@ -15,7 +15,7 @@ from attriguard.errors import ParameterError
 from attriguard.mechanism.sampling import draw, draw_keyed
 
 M = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
-KEY = b"a key of at least eight bytes"
+KEY = b"a key of at least sixteen bytes"
 
 
 @pytest.mark.parametrize("rng", [np.random.default_rng(1), None], ids=["seeded", "operating system"])

@@ -17,6 +17,7 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.release import Release, align_items, make_release
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
+from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner
@@ -113,6 +114,7 @@ class Protector:
             *_unknown_warning(block.unknown),
             *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
             *_column_warning(release),
+            *_emptied_warning(data, release),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
 
@@ -144,8 +146,8 @@ class Protector:
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
-        scale = self._scale
-        like = scale is not None and scale.is_likes and self.reading.get("rating") is None
+        scale, rated = self._scale, self.guard.metadata_.get("rated") or self.reading.get("rating") is not None
+        like = scale is not None and scale.is_likes and not rated
         data = read_ratings(table, scale=scale, like=like, **self.reading)
         if data.scale.is_likes and scale is not None and not scale.is_likes:
             raise DataError(
@@ -200,6 +202,19 @@ def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str
     return [
         f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
         f"{missed[0][1]}"
+    ]
+
+
+def _emptied_warning(data: PublicData, release: Release) -> list[str]:
+    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+    source = data.source or plain_source(data)
+    before = np.unique(source.user_of_row).size
+    left = len(release.table.column(source.user).unique())
+    if left >= before:
+        return []
+    return [
+        f"{before - left:,} of {before:,} users have no rating left, so that the release does not name them; give them "
+        "fewer changes with --budget or --most, or leave users with few ratings out of the table"
     ]
 
 
