@@ -34,7 +34,7 @@ def facts_text(title: str, facts: Mapping[str, str]) -> str:
     """One line a fact; keep facts to nine, so that a repr has at most ten lines."""
     width = max(map(len, facts), default=0)
     lines = (f"  {name:<{width}}  {'; '.join(fact.splitlines())}" for name, fact in facts.items())
-    return "\n".join([title, *lines])
+    return printable("\n".join([title, *lines]))
 
 
 def facts_html(title: str, facts: Mapping[str, str]) -> str:
@@ -43,4 +43,4 @@ def facts_html(title: str, facts: Mapping[str, str]) -> str:
         f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(fact)}</td></tr>"
         for name, fact in facts.items()
     )
-    return f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{rows}</table>"
+    return printable(f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{rows}</table>")
