@@ -66,17 +66,17 @@ def test_seeds_repeat_and_no_seed_does_not(small_twin, small_guard):
     assert (dense(plan.release()) != dense(plan.release())).any()
     generator = np.random.default_rng(1)
     assert (dense(plan.release(generator)) != dense(plan.release(generator))).any()
-    assert (dense(plan.release(key="a secret key")) == dense(plan.release(key="a secret key"))).all()
-    assert (dense(plan.release(key="a secret key")) != dense(plan.release(key="another key!"))).any()
+    assert (dense(plan.release(key="a secret key to try")) == dense(plan.release(key="a secret key to try"))).all()
+    assert (dense(plan.release(key="a secret key to try")) != dense(plan.release(key="another key to try!"))).any()
     with pytest.raises(ParameterError, match="either a key or a random_state"):
-        plan.release(random_state=1, key="a secret key")
+        plan.release(random_state=1, key="a secret key to try")
 
 
 def test_a_keyed_release_follows_the_user_wherever_the_row_stands(small_twin, small_guard):
     test = small_twin.test
     order = np.random.default_rng(0).permutation(test.n_users)
-    first = small_guard.plan(test.X, users=test.users).release(key="a secret key")
-    second = small_guard.plan(test.X[order], users=test.users[order]).release(key="a secret key")
+    first = small_guard.plan(test.X, users=test.users).release(key="a secret key to try")
+    second = small_guard.plan(test.X[order], users=test.users[order]).release(key="a secret key to try")
     assert (dense(first)[order] == dense(second)).all()
 
 

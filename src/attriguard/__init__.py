@@ -19,6 +19,7 @@ _EXPORTS = {
     "compare": "operations.compare",
     "evaluate": "operations.evaluate",
     "learn": "operations.learn",
+    "new_key": "operations.keys",
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
     "reproduce": "operations.reproduce",
@@ -42,7 +43,9 @@ _EXPORTS = {
     "Table": "report.page",
     "check_outputs": "operations.outputs",
     "list_experiments": "operations.reproduce",
+    "key_warnings": "operations.keys",
     "progress_bar": "operations.bars",
+    "read_key": "operations.keys",
     # the estimator
     "AttriGuard": "guard",
     "NetworkClassifier": "classifiers.network",
@@ -112,6 +115,9 @@ if TYPE_CHECKING:
     from attriguard.operations.evaluate import GoalsResult as GoalsResult
     from attriguard.operations.evaluate import Knowing as Knowing
     from attriguard.operations.evaluate import evaluate as evaluate
+    from attriguard.operations.keys import key_warnings as key_warnings
+    from attriguard.operations.keys import new_key as new_key
+    from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
     from attriguard.operations.outputs import check_outputs as check_outputs
     from attriguard.operations.protect import protect as protect

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -232,7 +233,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         """
         planner = self.planner()
         rows = check_features(self, X)
-        return planner.plan(rows, budget=budget, locked=locked, most=most, users=users, progress=progress)
+        plan = planner.plan(rows, budget=budget, locked=locked, most=most, users=users, progress=progress)
+        return replace(plan, attribute=str(self.metadata_.get("attribute", "")))
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""

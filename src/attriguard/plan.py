@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_budget, check_ids, check_rng
+from attriguard._keys import derive_key
 from attriguard._text import facts_html, facts_text
 from attriguard.errors import ParameterError
 from attriguard.mechanism.sampling import draw, draw_keyed
@@ -52,6 +53,7 @@ class Plan:
     probabilities: NDArray[np.float64]
     users: NDArray[Any]
     finder: Finder | None = None  # None: the candidates serve every budget
+    attribute: str = ""  # its name: under one key, the draws for two attributes have nothing to do with each other
     _found: dict[bytes, Edits] = field(default_factory=dict)  # candidates by budget, shared by plans of one search
 
     @property
@@ -117,19 +119,20 @@ class Plan:
     ) -> NDArray[np.int64]:
         """Which candidate each user gets: one draw."""
         if key is None:
-            return draw(self.probabilities, check_rng(random_state))
+            return draw(self.probabilities, None if random_state is None else check_rng(random_state))
         if random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
-        return draw_keyed(self.probabilities, self.users, key)
+        return draw_keyed(self.probabilities, self.users, derive_key(key, self.attribute, "draws"))
 
     def release(
         self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None
     ) -> csr_array:
         """What is published: one draw a user.
 
-        Unseeded draws come from the operating system's entropy. With a secret ``key`` the draw of a user is a function
-        of the key and the user's id (``users`` of ``guard.plan``; the row number if none were given), so that the same
-        user gets the same noise in every release: an attacker who sees many releases cannot average the noise away.
+        Unseeded draws come from the operating system. With a secret ``key`` the draw of a user is a function of the
+        key, the attribute's name and the user's id (``users`` of ``guard.plan``; the row number if none were given), so
+        that the same user gets the same noise in every release: an attacker who sees many releases cannot average the
+        noise away.
         """
         return self.edits.apply(self.X, self.draw(random_state, key=key))
 

@@ -174,7 +174,7 @@ def test_likes_and_joint_attributes(cli, tmp_path):
         (["--target", "nothing"], "unknown target"),
         (["--budget", "-1"], "negative"),
         (["--budget", "lots"], "valid number"),
-        (["--key", "short"], "at least 8 bytes"),
+        (["--key", "short"], "at least 16 bytes"),
         (["--key", "@/nowhere/key"], "no file"),
         (["--key", "long enough", "--seed", "1"], "give either --key or --seed"),
         (["--confidence", "high"], "confidence must be"),

@@ -13,6 +13,8 @@ import pytest
 
 import attriguard as ag
 
+KEY = "a key for the pipes"
+
 
 @pytest.fixture
 def piped(cli, monkeypatch):
@@ -29,7 +31,14 @@ def piped(cli, monkeypatch):
 def kept(files, guard_file, cli, tmp_path):
     """The release of the file, drawn with a key."""
     code, _, err = cli(
-        "protect", files / "ratings.csv", "--guard", guard_file, "--output", tmp_path / "kept.csv", "--key", "a" * 20
+        "protect",
+        files / "ratings.csv",
+        "--guard",
+        guard_file,
+        "--output",
+        tmp_path / "kept.csv",
+        "--key",
+        KEY,
     )
     assert code == 0, err
     return (tmp_path / "kept.csv").read_text()
@@ -38,7 +47,7 @@ def kept(files, guard_file, cli, tmp_path):
 def test_protect_from_pipe_to_pipe(files, guard_file, piped, kept, tmp_path):
     content = (files / "ratings.csv").read_bytes()
     before = sorted(path.name for path in tmp_path.iterdir())
-    command = ["protect", "-", "--guard", guard_file, "--output", "-", "--key", "a" * 20]
+    command = ["protect", "-", "--guard", guard_file, "--output", "-", "--key", KEY]
     code, out, err = piped(content, *command)
     assert code == 0, err
     assert out == kept  # the table and nothing else, letter by letter what the file would hold
@@ -54,7 +63,7 @@ def test_protect_from_pipe_to_pipe(files, guard_file, piped, kept, tmp_path):
 def test_parquet_is_told_by_its_first_bytes(files, guard_file, piped, kept, tmp_path):
     pq.write_table(pyarrow.csv.read_csv(files / "ratings.csv"), tmp_path / "r.parquet")
     content = (tmp_path / "r.parquet").read_bytes()
-    command = ["protect", "-", "--guard", guard_file, "--output", "-", "--key", "a" * 20]
+    command = ["protect", "-", "--guard", guard_file, "--output", "-", "--key", KEY]
     code, out, err = piped(content, *command)
     assert code == 0, err
     assert out.splitlines()[0] == "user,app,stars,when"

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, protect, reproduce
+from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, key, protect, reproduce
 from attriguard.cli._groups import flat
-from attriguard.cli._shell import EXIT_CODES, run
+from attriguard.cli._shell import EXIT_CODES, in_process
 
 app = typer.Typer(
     name="attriguard",
@@ -39,6 +39,7 @@ def options(
 
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(cache.app, name="cache")
+app.add_typer(key.app, name="key")
 for name, module in {
     "demo": demo,
     "fit": fit,
@@ -53,7 +54,7 @@ for name, module in {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
-    sys.exit(run(app, list(sys.argv[1:] if arguments is None else arguments)))
+    sys.exit(in_process(app, list(sys.argv[1:] if arguments is None else arguments)))
 
 
 __all__ = ["app", "main"]

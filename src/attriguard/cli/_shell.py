@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attriguard._text import escape_controls, printable
 from attriguard.cli._origin import origin_of, typed
 from attriguard.errors import AttriGuardError, ParameterError, ReleaseRefusedError
 
@@ -19,15 +23,17 @@ if TYPE_CHECKING:
     import attriguard as ag
     from attriguard.cli._options import Shown
 
-EXIT_BAD_INPUT, EXIT_REFUSED, EXIT_INTERRUPTED = 2, 3, 130
+EXIT_NO_OUTPUT, EXIT_BAD_INPUT, EXIT_REFUSED, EXIT_INTERRUPTED = 1, 2, 3, 130
 EXIT_CODES = (
-    "Exit codes: 0 done, 1 declined, or the pipe was closed, 2 bad input, 3 a release refused because its check "
-    "failed, 130 interrupted."
+    "Exit codes: 0 done, 1 declined, or the output could not be written, 2 bad input, 3 a release refused because its "
+    "check failed, 130 interrupted."
 )
 # In place of a file's name: standard input, or standard output.
 STANDARD = Path("-")
 # Where the output goes to a file or a pipe, no line is cut.
 WIDE = 250
+# The files that the running command has written, for the one who interrupts it.
+written: ContextVar[tuple[Path, ...]] = ContextVar("written", default=())
 
 
 def console() -> Console:
@@ -45,8 +51,16 @@ def messages() -> Console:
 
 
 def note(text: str) -> None:
-    """One line on standard error."""
-    sys.stderr.write(text + "\n")
+    """One line on standard error, in which nothing from data steers the terminal."""
+    if sys.stderr is not None:  # it may be closed
+        sys.stderr.write(printable(" ".join(text.splitlines())) + "\n")
+
+
+def write(path: Path, save: Callable[[Path], Any]) -> Any:
+    """Write a file, and remember that it was written."""
+    found = save(path)
+    written.set((*written.get(), path))
+    return found
 
 
 def warn(warnings: Sequence[str]) -> None:
@@ -80,7 +94,7 @@ def input_table(path: Path | None) -> Any:
 
 def emit_json(record: Any) -> None:
     """A record on standard output."""
-    sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False, default=_plain) + "\n")
+    sys.stdout.write(escape_controls(json.dumps(record, indent=2, ensure_ascii=False, default=_plain)) + "\n")
 
 
 def _plain(value: Any) -> Any:
@@ -98,9 +112,9 @@ def show(
     words go to standard error.
     """
     result = result.with_origin(origin_of(seed, [path for path in read if path != STANDARD]))
-    written = [path for path in (saved, drawn) if path is not None and path != STANDARD]
-    for path in sorted(written, key=lambda path: path.suffix == ".html"):
-        result.save(path)  # a page last, since it names the other
+    files = [path for path in (saved, drawn) if path is not None and path != STANDARD]
+    for path in sorted(files, key=lambda path: path.suffix == ".html"):
+        write(path, result.save)  # a page last, since it names the other
         result = result.with_origin(result.origin.writing(path))
     if saved == STANDARD:
         result.write_csv(sys.stdout.buffer)  # type: ignore[attr-defined]  # a release: no other result may go there
@@ -110,14 +124,14 @@ def show(
     if shown.as_json or shown.quiet:
         return
     screen = messages() if saved == STANDARD else console()
-    screen.print(result.headline, soft_wrap=True)
+    screen.print(printable(result.headline), soft_wrap=True)
     if tables:
         screen.print()
         for table in result.tables():
             print_table(table, screen)
     for remark in result.remarks:
-        screen.print(remark, soft_wrap=True)
-    for path in written:
+        screen.print(printable(remark), soft_wrap=True)
+    for path in files:
         screen.print(f"wrote {path.resolve() if path.suffix == '.html' else path}", soft_wrap=True)
 
 
@@ -128,11 +142,11 @@ def print_table(shown: ag.Table, screen: Console | None = None) -> None:
     screen = screen or console()
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for k, head in enumerate(shown.head):
-        table.add_column(head, justify="right" if k in shown.numeric else "left", no_wrap=True)
+        table.add_column(printable(head), justify="right" if k in shown.numeric else "left", no_wrap=True)
     for row in shown.rows:
-        table.add_row(*row)
+        table.add_row(*(printable(" ".join(cell.splitlines())) for cell in row))
     if shown.caption:
-        screen.print(shown.caption, style="italic", soft_wrap=not screen.is_terminal)
+        screen.print(printable(shown.caption), style="italic", soft_wrap=not screen.is_terminal)
     screen.print(table)
     screen.print()
 
@@ -152,12 +166,13 @@ def bar(shown: Shown) -> Iterator[ag.Progress]:
 def run(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run a command line; a mistake of the user's becomes one line on standard error.
 
-    The exit code is 0 when the work is done, 1 where a question was answered with no or whoever read the output has
-    gone, 2 for bad input, 3 for a release that was refused because its check failed, and 130 after an interrupt.
+    The exit code is 0 when the work is done, 1 where a question was answered with no or the output could not be
+    written, 2 for bad input, 3 for a release that was refused because its check failed, and 130 after an interrupt.
     """
     from typer.exceptions import Abort, TyperException
 
     typed.set(tuple(arguments))
+    written.set(())
     try:
         code = app(args=list(arguments), prog_name="attriguard", standalone_mode=False)
     except ReleaseRefusedError as error:
@@ -168,11 +183,36 @@ def run(app: typer.Typer, arguments: Sequence[str]) -> int:
         return fail(_with_help(error.format_message().rstrip("."), getattr(error, "ctx", None)))
     except (KeyboardInterrupt, Abort):
         code = EXIT_INTERRUPTED
+    except OSError as error:
+        return fail(_not_written(error), EXIT_NO_OUTPUT)
     except MemoryError:
         return fail("this needs more memory than there is; try fewer users at a time")
     if code == EXIT_INTERRUPTED:
-        note("attriguard: interrupted; no output file was changed")
+        files = ", ".join(map(str, written.get()))
+        note(f"attriguard: interrupted; {f'written before that: {files}' if files else 'no output file was changed'}")
     return int(code or 0)
+
+
+def in_process(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """`run` as a process: whatever standard output is, nobody sees a traceback."""
+    if sys.stdout is None:
+        return fail("standard output is closed; send it to a file, or to /dev/null", EXIT_NO_OUTPUT)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console may lack letters that names have
+    code = run(app, arguments)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What could not be written would be tried again at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code or fail(_not_written(error), EXIT_NO_OUTPUT)
+    return code
+
+
+def _not_written(error: OSError) -> str:
+    """Which file could not be read or written, and why."""
+    return f"{error.filename or 'standard output'} cannot be used: {error.strerror or type(error).__name__}"
 
 
 def _with_help(message: str, context: Any) -> str:

@@ -35,7 +35,7 @@ def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, read
     the same command is given again.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, check_files, console, emit_json
+    from attriguard.cli._shell import bar, check_files, console, emit_json, write
 
     source.check()
     check_files(shown, own.output, tables=source.files)
@@ -45,7 +45,7 @@ def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, read
         learnt = ag.learn(
             data, budget=own.budget, checkpoint=checkpoint, random_state=own.seed, progress=progress, **options
         )
-        learnt.save(own.output)
+        write(own.output, learnt.save)
     facts = {
         "guard": str(own.output),
         "attribute": data.attribute,

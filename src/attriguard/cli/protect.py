@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: attriguard protect ratings.csv --attributes users.csv --attribute city --output released.csv"
 CHECK, WISHES = "Check", "Wishes"
+KEY_VARIABLE = "ATTRIGUARD_KEY"
 
 NO_KEY = (
     "attriguard: note: without a key every release is drawn anew, and two releases of the same table tell more than "
-    "one; use --key @FILE"
+    "one; make a key with 'attriguard key new secret.key', and use --key @secret.key"
+)
+TYPED_KEY = (
+    f"a key on the command line can be read by others while the command runs; use --key @FILE or ${KEY_VARIABLE}"
 )
 
 
@@ -46,7 +51,7 @@ class Wishes:
     key: Annotated[
         str | None,
         typer.Option(
-            envvar="ATTRIGUARD_KEY",
+            envvar=KEY_VARIABLE,
             show_envvar=True,
             rich_help_panel=WISHES,
             help="A secret that fixes every user's draw, so that repeated releases do not average the noise away; "
@@ -79,9 +84,19 @@ class Wishes:
         """The file that holds the key, where there is one."""
         return Path(self.key[1:]) if self.key and self.key.startswith("@") else None
 
+    def read_key(self) -> bytes | None:
+        """The key itself, asked for before the long work; what a person should know about it is told."""
+        import attriguard as ag
+        from attriguard.cli._shell import warn
+
+        key = ag.read_key(self.key_file or self.key or None)
+        typed = key is not None and self.key_file is None and os.environ.get(KEY_VARIABLE) != self.key
+        warn([TYPED_KEY] if typed else ag.key_warnings(self.key_file) if self.key_file else [])
+        return key
+
     def given(self) -> dict[str, Any]:
-        """Those that were named."""
-        read = {"key": self.key_file or self.key, "drop_columns": o.words(self.drop_columns)}
+        """Those that were named, but for the key."""
+        read = {"key": None, "drop_columns": o.words(self.drop_columns)}
         return {name: value for name, value in {**vars(self), **read}.items() if value}
 
 
@@ -149,11 +164,13 @@ def protect(
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
     check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
+    key = wishes.read_key()
     ratings, how = o.load_for(own.guard, source, columns, reading, shown)
     with bar(shown) as progress:
         released = ag.protect(
             ratings,
             own.guard,
+            key=key,
             random_state=own.seed,
             progress=progress,
             **check.options(),
@@ -171,10 +188,10 @@ def protect(
 
 def _write(released: ag.Released, own: Options, shown: o.Shown, read: list[Path]) -> None:
     """Everything that was asked for, but the release itself only where nothing speaks against it."""
-    from attriguard.cli._shell import show
+    from attriguard.cli._shell import show, write
 
     if own.plan is not None and not released.refused:
-        released.save_plan(own.plan)
+        write(own.plan, released.save_plan)
     saved, tables = None if released.refused else own.output, released.check is not None
     show(released, shown, saved=saved, drawn=own.report, tables=tables, seed=own.seed, read=read)
     if released.refused:

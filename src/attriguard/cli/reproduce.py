@@ -46,7 +46,7 @@ def reproduce(own: Options, shown: o.Shown) -> None:
     profile, seed and work folder.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, console, note, show
+    from attriguard.cli._shell import bar, console, note, show, write
 
     where: dict[str, Any] = {"dataset": own.dataset, "profile": own.profile, "work": own.work, "random_state": own.seed}
     if own.list_all:
@@ -55,7 +55,7 @@ def reproduce(own: Options, shown: o.Shown) -> None:
     ag.check_outputs(own.output / "index.html")
     with bar(shown) as progress:
         result = ag.reproduce(own.experiments or (), notify=None if shown.quiet else note, progress=progress, **where)
-    page = result.save_folder(own.output)
+    page = write(own.output, result.save_folder)
     show(result, shown)
     if not (shown.as_json or shown.quiet):
         console().print(f"The page: {page}", soft_wrap=True)

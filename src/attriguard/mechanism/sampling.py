@@ -3,46 +3,52 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard.errors import ParameterError
-
 # Keeps these draws apart from any other use of the same key.
 DOMAIN = b"attriguard draw 1"
-# Fewer bytes than this can be guessed by trying.
-SHORTEST_KEY = 8
 # Users drawn at once; keeps the work arrays small.
 BLOCK = 65_536
 
 
-def draw(M: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One value a user, value i with probability M[u, i]."""
+def draw(M: NDArray[np.float64], rng: np.random.Generator | None = None) -> NDArray[np.int64]:
+    """One value a user, value i with probability M[u, i]; without a generator the operating system draws."""
     choice = np.empty(M.shape[0], dtype=np.int64)
     for start in range(0, M.shape[0], BLOCK):
         rows = M[start : start + BLOCK]
-        choice[start : start + BLOCK] = _race(rows, rng.random(rows.shape))
+        uniform = _system_uniform(rows.shape) if rng is None else rng.random(rows.shape)
+        choice[start : start + BLOCK] = _race(rows, uniform)
     return choice
 
 
-def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes | str) -> NDArray[np.int64]:
+def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes) -> NDArray[np.int64]:
     """The same with a secret key in place of chance: a user's draw is a function of the key and the user's id.
 
-    A second release gives the same draw, so repeated releases do not average the noise away.
+    A second release gives the same draw, so repeated releases do not average the noise away. The key is one that was
+    derived for these draws alone.
     """
-    secret = check_key(key)
-    prefix = DOMAIN + len(secret).to_bytes(8, "big") + secret
+    prefix = DOMAIN + len(key).to_bytes(8, "big") + key
     m = M.shape[1]
     choice = np.empty(M.shape[0], dtype=np.int64)
     for start in range(0, M.shape[0], BLOCK):
         ids = users[start : start + BLOCK].tolist()
         stream = b"".join(hashlib.shake_256(prefix + str(user).encode()).digest(8 * m) for user in ids)
-        words = np.frombuffer(stream, dtype="<u8").reshape(-1, m)
-        uniform = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        choice[start : start + BLOCK] = _race(M[start : start + BLOCK], uniform)
+        choice[start : start + BLOCK] = _race(M[start : start + BLOCK], _uniform(stream).reshape(-1, m))
     return choice
+
+
+def _system_uniform(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Numbers in [0, 1) that nobody can foresee: from many draws the state of a generator might be found out."""
+    return _uniform(secrets.token_bytes(8 * int(np.prod(shape)))).reshape(shape)
+
+
+def _uniform(stream: bytes) -> NDArray[np.float64]:
+    """Random bytes as numbers in [0, 1), eight bytes each."""
+    return (np.frombuffer(stream, dtype="<u8") >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _race(M: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -54,15 +60,3 @@ def _race(M: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.in
     with np.errstate(divide="ignore"):
         time = np.where(M > 0, -np.log1p(-uniform) / np.where(M > 0, M, 1.0), np.inf)
     return np.argmin(time, axis=1)
-
-
-def check_key(key: bytes | str) -> bytes:
-    """The key as bytes; one that is short enough to be guessed is refused."""
-    if not isinstance(key, (bytes, str)):
-        raise ParameterError(f"key must be bytes or text, got {type(key).__name__}")
-    secret = key.encode() if isinstance(key, str) else bytes(key)
-    if len(secret) < SHORTEST_KEY:
-        raise ParameterError(
-            f"key must have at least {SHORTEST_KEY} bytes, or it can be guessed; 32 random ones are best"
-        )
-    return secret

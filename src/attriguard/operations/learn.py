@@ -54,5 +54,7 @@ def learn(
         users.X, users.y, items=users.items, values=users.values, users=users.users, checkpoint=checkpoint,
         progress=progress,
     )  # fmt: skip
-    guard.metadata_["attribute"] = users.attribute
+    # On a scale of 0 and 1 a table to be protected is read as this one was: by its ratings, or every row as a like.
+    rated = users.source is not None and users.source.rating is not None
+    guard.metadata_.update(attribute=users.attribute, rated=rated)
     return guard

@@ -84,8 +84,11 @@ class OwnTable:
     @cached_property
     def checker(self) -> ReleaseChecker:
         """What attacks releases of this table."""
-        return ReleaseChecker(self.data, self.wishes.seed(self.chance, b"check"))
+        return ReleaseChecker(self.data, self._seed("check"))
 
     def _guards(self, goal: str, progress: Progress) -> Guards:
-        options, seed = {**self.options, "goal": goal}, self.wishes.seed(self.chance, b"guards")
-        return learn_guards(self.data, options, seed=seed, progress=progress)
+        options = {**self.options, "goal": goal}
+        return learn_guards(self.data, options, seed=self._seed("guards"), progress=progress)
+
+    def _seed(self, purpose: str) -> int:
+        return self.wishes.seed(self.chance, self.data.attribute, purpose)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.columns import find_roles
@@ -73,8 +74,8 @@ def protect(
     >>> released.check.worse
     False
     """
-    wishes = Wishes.of(options)
-    chance, work = wishes.chance(random_state), Progress.of(progress)
+    wishes = Wishes.of(options, random_state)
+    chance, work = _chance(random_state), Progress.of(progress)
     if guard is None:
         released = OwnTable.of(ratings, wishes, options, chance).protect(aim, aim_auc, check, work)
     elif aim is None and aim_auc is None:
@@ -84,6 +85,11 @@ def protect(
     return replace(released, even_if_worse=even_if_worse)
 
 
+def _chance(random_state: Any) -> np.random.Generator | None:
+    """What draws: nothing but the key, unless there is a random state in its place."""
+    return None if random_state is None else check_rng(random_state)
+
+
 def _with_guard(
     ratings: DataLike, protector: Protector, chance: np.random.Generator | None, check: bool, progress: Progress
 ) -> Released:
@@ -91,7 +97,7 @@ def _with_guard(
     given = ratings if isinstance(ratings, PublicData) else read_table(ratings, "the ratings table")
     planning, checking = progress.parts(1, 2)
     block = protector.protect(given, chance, planning)
-    seed = protector.wishes.seed(chance, b"check")
+    seed = protector.wishes.seed(chance, protector.attribute, "check")
     found = check_once(block, seed, checking) if check and block.data.disclosed.any() else None
     return Released(block, protector.planner.goal.name, protector.guard, found)
 
@@ -106,14 +112,14 @@ def protect_batches(
     the guard alone, not on how the rows were divided; the guard must know the scale, which a batch does not show.
     Parameters are those of `protect`; they are checked at once, before the first batch is asked for.
     """
-    wishes = Wishes.of(options)
+    wishes = Wishes.of(options, random_state)
     protector = _protector(guard, wishes, options)
     if protector.guard.scale is None:
         raise ParameterError(
             "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
             "with AttriGuard(scale=...)"
         )
-    return _released(batches, replace(protector, whole=False), wishes.chance(random_state))
+    return _released(batches, replace(protector, whole=False), _chance(random_state))
 
 
 def _released(

@@ -13,9 +13,11 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
-from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
+from attriguard.data.releases.private import refuse_attribute
+from attriguard.data.releases.release import Release, align_items, make_release
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
+from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner, Truth
@@ -84,7 +86,7 @@ class Protector:
         if data.source is not None:
             source = data.source.without(self.wishes.drop_columns)
             data = replace(data, source=source)
-            refuse_attribute(source, str(self.guard.metadata_.get("attribute", "")))
+            refuse_attribute(data, source, self.attribute)
         items = np.asarray(self.guard.items_)
         X, unknown = align_items(data, items)
         if self.whole:
@@ -96,7 +98,7 @@ class Protector:
         self, block: Prepared, progress: Progress, budget: float | None = None, truth: Truth | None = None
     ) -> Plan:
         """Both phases, nothing drawn yet."""
-        return self.planner.plan(
+        plan = self.planner.plan(
             block.X,
             budget=budget,
             locked=block.locked,
@@ -105,6 +107,7 @@ class Protector:
             users=block.data.users,
             progress=progress,
         )
+        return replace(plan, attribute=self.attribute)
 
     def release(
         self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None
@@ -112,14 +115,21 @@ class Protector:
         """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
-        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key, survey=survey)
+        key = self.wishes.key_for(self.attribute, "places")
+        release = make_release(data, released, items=items, random_state=chance, key=key, survey=survey)
         warnings = [
             *self._seen_warning(data),
             *_unknown_warning(block.unknown),
             *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
             *_column_warning(release),
+            *_emptied_warning(data, release),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
+
+    @property
+    def attribute(self) -> str:
+        """The name of the attribute that the guard hides."""
+        return str(self.guard.metadata_.get("attribute", ""))
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""
@@ -144,8 +154,8 @@ class Protector:
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
-        scale = self._scale
-        like = scale is not None and scale.is_likes and self.reading.get("rating") is None
+        scale, rated = self._scale, self.guard.metadata_.get("rated") or self.reading.get("rating") is not None
+        like = scale is not None and scale.is_likes and not rated
         data = read_ratings(table, scale=scale, like=like, **self.reading)
         if data.scale.is_likes and scale is not None and not scale.is_likes:
             raise DataError(
@@ -200,6 +210,19 @@ def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str
     return [
         f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
         f"{missed[0][1]}"
+    ]
+
+
+def _emptied_warning(data: PublicData, release: Release) -> list[str]:
+    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+    source = data.source or plain_source(data)
+    before = np.unique(source.user_of_row).size
+    left = len(release.table.column(source.user).unique())
+    if left >= before:
+        return []
+    return [
+        f"{before - left:,} of {before:,} users have no rating left, so that the release does not name them; give them "
+        "fewer changes with --budget or --most, or leave users with few ratings out of the table"
     ]
 
 

@@ -148,6 +148,11 @@ class Released(Result):
     @property
     def refused(self) -> str | None:
         """Why this release must not be written; None where nothing speaks against it."""
+        if not self.table.num_rows:
+            return (
+                f"this release is empty: none of the {self.data.n_users:,} users has a rating left, so it was not "
+                "written; give a smaller --budget, or --most"
+            )
         if self.check is None or not self.check.worse or self.even_if_worse:
             return None
         advice = "--goal conceal" if self.goal != "conceal" else "another --budget"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,22 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
-from attriguard.data.files import read_bytes
+from attriguard._keys import derive_key, fresh_key
 from attriguard.data.tables.columns import find_column
 from attriguard.data.tables.table import TableLike, read_table
 from attriguard.errors import DataError, ParameterError
-from attriguard.mechanism.sampling import check_key
-
-# Keeps what is derived here apart from any other use of the same key.
-DOMAIN = b"attriguard learning 1 "
-KeyLike = bytes | str | os.PathLike[str] | None
-
-
-def read_key(key: KeyLike) -> bytes | None:
-    """The secret itself (bytes or text), or the content of the file that a path names."""
-    if key is None:
-        return None
-    return check_key(read_bytes(Path(key)).strip() if isinstance(key, os.PathLike) else key)
+from attriguard.operations.keys import read_key
 
 
 def read_additions(additions: Any) -> Any:
@@ -83,7 +70,8 @@ class Wishes:
     ----------
     key
         A secret (bytes or text), or the path of a file that holds it: it fixes every user's draw, so that repeated
-        releases do not average the noise away. None: every release is drawn anew.
+        releases do not average the noise away. It may serve for several attributes: what is drawn for one tells nothing
+        about another. None: every release is drawn anew, under a key that is thrown away.
     locked
         Items that must not change: a list, or a table with an item column and, user by user, a user column.
     additions
@@ -101,25 +89,23 @@ class Wishes:
     drop_columns: Sequence[str] = ()
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Wishes:
-        """Takes the wishes out of the options."""
+    def of(cls, options: dict[str, Any], random_state: Any) -> Wishes:
+        """Takes the wishes out of the options; without a key and without a random state, a fresh key draws."""
         given = {each.name: options.pop(each.name) for each in fields(cls) if each.name in options}
         read = {"key": read_key, "locked": read_locked, "additions": read_additions}
-        return cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
-
-    def chance(self, random_state: Any) -> np.random.Generator | None:
-        """What draws: nothing but the key, where there is one."""
-        if self.key is None:
-            return check_rng(random_state)
-        if random_state is not None:
+        wishes = cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
+        if wishes.key is not None and random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
-        return None
+        return wishes if wishes.key or random_state is not None else replace(wishes, key=fresh_key())
 
-    def seed(self, chance: np.random.Generator | None, purpose: bytes) -> int:
+    def key_for(self, attribute: str, purpose: str) -> bytes | None:
+        """The key for one attribute and one purpose; None where a random state draws."""
+        return None if self.key is None else derive_key(self.key, attribute, purpose)
+
+    def seed(self, chance: np.random.Generator | None, attribute: str, purpose: str) -> int:
         """What seeds the learning: it follows from the key, where there is one, so that a release can be repeated."""
-        if chance is None:
-            return int.from_bytes(hashlib.sha256(DOMAIN + purpose + b" " + (self.key or b"")).digest()[:4], "big")
-        return int(chance.integers(2**32))
+        key = self.key_for(attribute, purpose)
+        return int.from_bytes(key[:4], "big") if key else int(check_rng(chance).integers(2**32))
 
 
 def _is_table(given: Any) -> bool:

@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from attriguard._text import printable
 from attriguard.data.files import written_beside
 from attriguard.report.glossary import explained
 from attriguard.report.origin import Origin
@@ -76,7 +77,7 @@ def _in_words(value: Any) -> str:
 
 
 def render(page: Page) -> str:
-    """The page as HTML; all text from data is escaped."""
+    """The page as HTML; all text from data is escaped, and control characters are taken out of it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -91,7 +92,7 @@ def render(page: Page) -> str:
     environment.tests["figure"] = lambda part: isinstance(part, Figure)
     made = page.origin.facts()
     known = explained(" \n".join((*_texts(page), *(text for fact in made for text in fact))), page.words)
-    return environment.get_template("page.html").render(page=page, glossary=known, made=made)
+    return printable(environment.get_template("page.html").render(page=page, glossary=known, made=made))
 
 
 def _texts(page: Page) -> Iterator[str]:

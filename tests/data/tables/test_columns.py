@@ -3,6 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from attriguard.data.ratings import read_ratings
 from attriguard.data.tables.columns import Roles, find_column, find_roles
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import InputTable
@@ -101,3 +102,31 @@ def test_a_column_by_its_role() -> None:
     assert find_column(names[:2], "item") == "Movie_ID"
     assert find_column(names, "rating") == "Stars"
     assert find_column(names, "user") is None
+
+
+HEADERLESS = {
+    "a value that comes again": "ann,Bonn\nbob,Bonn\ncyd,Celle\n",
+    "an id like the others": "u1,Bonn\nu2,Celle\nu17,Essen\n",
+    "an id of numbers": "17,Bonn\n18,Celle\n",
+    "a date like the others": "ann,1990-01-02\nbob,1991-11-12\n",
+    "an address like the others": "ann@x.de,Bonn\nu2@y.de,Celle\nbob@z.de,Bonn\n",
+}
+
+
+@pytest.mark.parametrize("text", HEADERLESS.values(), ids=HEADERLESS)
+@pytest.mark.parametrize("options", [{}, {"attribute": "city"}, {"attributes_user": "user"}], ids=str)
+def test_a_table_without_a_header_line_is_not_quoted(tmp_path, text, options):
+    """Its first line is a user and a private value."""
+    (tmp_path / "users.csv").write_text(text)
+    (tmp_path / "ratings.csv").write_text("user,item,rating\nann,a,1\nbob,a,2\n")
+    with pytest.raises(DataError, match="the first line looks like data: put a header line above it") as told:
+        read_ratings(tmp_path / "ratings.csv", attributes=tmp_path / "users.csv", **options)
+    assert not any(cell in str(told.value) for cell in text.splitlines()[0].split(","))
+
+
+@pytest.mark.parametrize("text", ["who,home\nann,Bonn\nbob,Bonn\n", "id,zip5\nu1,53111\nu2,53113\n", "a,b\n1,x\n2,y\n"])
+def test_a_header_line_is_quoted(tmp_path, text):
+    (tmp_path / "users.csv").write_text(text)
+    (tmp_path / "ratings.csv").write_text("user,item,rating\nann,a,1\nbob,a,2\n")
+    with pytest.raises(DataError, match=text.split(",")[0]):
+        read_ratings(tmp_path / "ratings.csv", attributes=tmp_path / "users.csv", attribute="city")

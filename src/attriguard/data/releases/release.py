@@ -24,10 +24,10 @@ from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_
 from attriguard.data.releases.fill import Cells, fill_new_rows
 from attriguard.data.releases.orders import Rows, find_order, table_rows
 from attriguard.data.releases.places import place_new_rows
+from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.rewrite import released_order, rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
-from attriguard.data.tables.attributes import SEPARATOR
 from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
@@ -155,7 +155,7 @@ def make_release(
     if matrix.shape[0] != data.n_users:
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
     source = data.source or plain_source(data)
-    refuse_attribute(source, data.attribute)
+    refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey)
 
@@ -232,16 +232,6 @@ def write_release(
     release = make_release(data, released, items=items, random_state=random_state, key=key)
     release.write(path)
     return release.summary
-
-
-def refuse_attribute(source: SourceTable, attribute: str) -> None:
-    """Refuse a table that holds the private attribute itself: it must not be published, whatever its ratings are."""
-    for name in attribute.split(SEPARATOR):
-        if name and name in source.other_columns:
-            raise DataError(
-                f"the ratings table holds the private attribute itself, in column {name!r}; "
-                f"drop that column from the table and read it again"
-            )
 
 
 def _types(source: SourceTable, data: PublicData) -> dict[int, tuple[pa.DataType, ...]]:

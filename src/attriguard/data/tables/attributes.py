@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from attriguard._text import bare_name
 from attriguard.data.tables.arrays import plain_array
 from attriguard.data.tables.bins import Bins, check_bins, cut_numbers
 from attriguard.data.tables.coded import SEPARATOR as SEPARATOR
 from attriguard.data.tables.coded import Coded, code_column, join
-from attriguard.data.tables.columns import USER_NAMES, bare, guess_column, named_column, usable_columns
+from attriguard.data.tables.columns import USER_NAMES, guess_column, named_column, refuse_headerless, usable_columns
 from attriguard.data.tables.duplicates import find_repeats
 from attriguard.data.tables.ids import encode_ids, lookup
 from attriguard.data.tables.missing import check_missing, without_missing
@@ -141,7 +142,7 @@ def _user_column(table: InputTable, user: str | None, chosen: list[int] | None, 
     if user is not None:
         return named_column(table, user, "attributes_user")
     free = [k for k in usable_columns(table) if k not in (chosen or ())]
-    names = (frozenset({bare(ratings_user)}), *USER_NAMES, frozenset({"id"}))
+    names = (frozenset({bare_name(ratings_user)}), *USER_NAMES, frozenset({"id"}))
     guess = guess_column(table, free, names, "attributes_user")
     if guess is not None:
         return guess
@@ -149,6 +150,7 @@ def _user_column(table: InputTable, user: str | None, chosen: list[int] | None, 
     if guess_column(table, chosen or (), names, "attributes_user") is None and (
         len(free) == 1 or (chosen is None and len(free) == 2)
     ):
+        refuse_headerless(table, "user")
         return free[0]
     raise DataError(
         f"{table.name}: which column is the user? Its columns are {table.shown_columns}; "

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import pyarrow.compute as pc
-
-from attriguard.data.tables.table import InputTable
+from attriguard._text import bare_name
+from attriguard.data.tables.table import HEADERLESS, InputTable
 from attriguard.errors import DataError
 
 _USER_WORDS = (
@@ -71,11 +70,6 @@ class Roles(NamedTuple):
     rating: int | None
 
 
-def bare(name: str) -> str:
-    """A column's name without case, blanks and marks, by which columns are guessed."""
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
 def named_column(table: InputTable, name: str, option: str) -> int:
     """The position of the column that an option names."""
     found = [k for k, column in enumerate(table.column_names) if column == name]
@@ -97,7 +91,7 @@ def find_column(names: Iterable[str], role: str) -> str | None:
     columns = list(names)
     for known in ROLES[role]:
         for name in columns:
-            if bare(name) in known:
+            if bare_name(name) in known:
                 return name
     return None
 
@@ -106,7 +100,7 @@ def guess_column(table: InputTable, free: Iterable[int], names: Iterable[frozens
     """The one column among ``free`` that has one of the known names, or None."""
     columns = list(free)
     for known in names:
-        found = [k for k in columns if bare(table.column_names[k]) in known]
+        found = [k for k in columns if bare_name(table.column_names[k]) in known]
         if len(found) > 1:
             both = " and ".join(repr(table.column_names[k]) for k in found)
             raise DataError(
@@ -132,14 +126,13 @@ def find_roles(table: InputTable, *, user: str | None, item: str | None, rating:
     missing = [option for option in ("user", "item") if option not in found]
     if not found and len(free) in (2, 3):
         found = dict(zip(wanted, free, strict=False))
-        _refuse_headerless(table, found)
+        refuse_headerless(table, "user or item")
     elif len(missing) == 1 and len(free) == 1:
         found[missing[0]] = free[0]
     elif missing:
         raise DataError(
             f"{table.name}: which column is the {' and which the '.join(missing)}? Its columns are "
             f"{table.shown_columns}; say which with the option {' and the option '.join(missing)}"
-            + (_HEADERLESS if _looks_headerless(table) else "")
             + (_UNSPLIT if table.csv and len(table.column_names) == 1 else "")
         )
     roles = Roles(found["user"], found["item"], found.get("rating"))
@@ -149,24 +142,9 @@ def find_roles(table: InputTable, *, user: str | None, item: str | None, rating:
 
 
 _UNSPLIT = "; columns are split by a comma, a semicolon, a tab or a bar"
-_HEADERLESS = "; the first line looks like data: put a header line above it, such as user,item,rating"
 
 
-def _looks_headerless(table: InputTable) -> bool:
-    """Whether a column is named by a number, which means that the first line was data."""
-    return table.csv is not None and any(
-        re.fullmatch(r"[+-]?\d+([.]\d*)?", name.strip()) for name in table.column_names
-    )
-
-
-def _refuse_headerless(table: InputTable, found: dict[str, int]) -> None:
+def refuse_headerless(table: InputTable, what: str) -> None:
     """Refuse a first line that looks like data: read as a header, it would be lost, and published as it stands."""
-    if table.csv is None:
-        return
-    repeats = any(
-        pc.index(table.table.column(k), table.column_names[k]).as_py() >= 0
-        for option, k in found.items()
-        if option != "rating"
-    )
-    if repeats or _looks_headerless(table):
-        raise DataError(f"{table.name} has no column named user or item" + _HEADERLESS)
+    if table.looks_headerless:
+        raise DataError(f"{table.name} has no column named {what}{HEADERLESS}")

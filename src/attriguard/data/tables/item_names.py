@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from attriguard._text import bare_name
 from attriguard.data.tables.arrays import plain_array
-from attriguard.data.tables.columns import bare, find_column, usable_columns
+from attriguard.data.tables.columns import find_column, usable_columns
 from attriguard.data.tables.ids import encode_ids
 from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError
@@ -46,7 +47,7 @@ def read_item_names(given: ItemNames, item: str = "") -> dict[str, str]:
 def _find(table: InputTable, item: str) -> tuple[int, int]:
     """The columns of ids and of names."""
     free = [table.column_names[k] for k in usable_columns(table)]
-    same = [name for name in free if bare(name) == bare(item)]
+    same = [name for name in free if bare_name(name) == bare_name(item)]
     identity = same[0] if same else find_column(free, "item_id")
     title = find_column([name for name in free if name != identity], "title")
     rest = [name for name in free if name not in (identity, title)]

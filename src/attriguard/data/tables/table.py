@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from attriguard.data.files import check_file, read_bytes, unpacked, written_beside
@@ -32,6 +33,11 @@ from attriguard.errors import DataError
 PARQUET_MAGIC = b"PAR1"
 # Names in an error line; a table may have more columns than anybody wants to read.
 SHOWN_COLUMNS = 12
+
+
+# Cells by which a first line is known for what it is.
+SAMPLE = 20
+HEADERLESS = "; the first line looks like data: put a header line above it, such as user,item,rating or user,city"
 
 
 class ArrowFrame(Protocol):
@@ -63,8 +69,18 @@ class InputTable:
         return self.table.column(name)
 
     @property
+    def looks_headerless(self) -> bool:
+        """Whether the first line of a CSV file looks like data: a number, a cell of its column, or shaped like one."""
+        return self.csv is not None and any(
+            re.fullmatch(r"[+-]?\d+([.]\d*)?", name.strip()) or _looks_like_a_cell(name, self.table.column(k))
+            for k, name in enumerate(self.column_names)
+        )
+
+    @property
     def shown_columns(self) -> str:
-        """The names of the columns for an error line, which lists the first of them only."""
+        """The names of the columns for an error line, which lists the first of them only; never a line of data."""
+        if self.looks_headerless:
+            return f"not named{HEADERLESS}"
         names = [repr(name) for name in self.column_names[:SHOWN_COLUMNS]]
         more = len(self.column_names) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
@@ -77,6 +93,19 @@ class InputTable:
     def at(self, row: int, column: int) -> str:
         """A cell's table, row and column, as an error names them."""
         return f"{self.name}, {self.row(row)}, column {self.column_names[column]!r}"
+
+
+def _looks_like_a_cell(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether a name comes again in its column, or is shaped like the cells below it: u17, 1999-12-31."""
+    if pc.index(column, name).as_py() >= 0:
+        return bool(name)
+    shapes = {_shape(str(cell)) for cell in column.slice(0, SAMPLE).to_pylist()}
+    return "9" in _shape(name) and shapes == {_shape(name)}
+
+
+def _shape(text: str) -> str:
+    """Text with all digits alike, and all letters."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text))
 
 
 TableLike: TypeAlias = str | os.PathLike[str] | ArrowFrame | InputTable
