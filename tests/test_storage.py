@@ -131,7 +131,7 @@ def test_the_oldest_guards_say_neither_their_goal_nor_their_kind(tmp_path, old_u
 def test_old_guards_are_written_in_the_new_format(tmp_path, old_users):
     old = ag.load_guard(OLD_GUARDS / "both.guard")
     old.save(tmp_path / "new.guard")
-    assert read_file(tmp_path / "new.guard")[0]["format_version"] == 2
+    assert read_file(tmp_path / "new.guard")[0]["format_version"] == 3
     assert same_plan(old.plan(old_users.X), ag.load_guard(tmp_path / "new.guard").plan(old_users.X))
     assert set(read_state(tmp_path / "new.guard").learnt.models) == {"classifier", "ensemble"}
 
