@@ -35,6 +35,7 @@ FORMAT = "attriguard guard"
 FORMAT_VERSION, UNSEALED_VERSION, OLD_VERSION = 3, 2, 1
 HEADER = "attriguard"
 TARGET, SEEN = "target", "seen"
+PLAIN_TYPES = (bool, int, float, str)
 # More users of a value than floats count one by one.
 MOST_USERS = 2**53
 # Parameters of a guard that are JSON as they are; the seed is no part of a file.
@@ -121,7 +122,7 @@ def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _read(file: Path) -> Sealed:
     try:
-        found = read_sealed(HEADER, file)
+        found = read_sealed(HEADER, file, unsealed=True)
     except DamagedError as error:
         raise GuardFileError(f"{file} is not a guard, or is damaged; copy it again, or use: attriguard fit") from error
     header = found.header
@@ -130,8 +131,8 @@ def _read(file: Path) -> Sealed:
     version = header.get("format_version")
     if version not in (OLD_VERSION, UNSEALED_VERSION, FORMAT_VERSION):
         raise GuardFileError(
-            f"{file} has guard format {version!r}, this version reads {OLD_VERSION} to {FORMAT_VERSION}; make it again "
-            "with: attriguard fit"
+            f"{file} has guard format {str(version)[:20]}, this version reads {OLD_VERSION} to {FORMAT_VERSION}; "
+            "make it again with: attriguard fit"
         )
     if version == FORMAT_VERSION and found.digest is None:
         raise GuardFileError(f"{file} is damaged: it has no digest; copy it again, or make it with: attriguard fit")
@@ -168,11 +169,12 @@ def _check(state: GuardState) -> None:
         raise DataError("counts that no users can have")
     if not 0.0 <= state.learnt.split <= 1.0:
         raise DataError("a split outside 0 to 1")
-    ids = [state.classes] if state.items is None else [state.classes, state.items]
-    if any(each.dtype.kind not in "biufU" or np.unique(each).size != each.size for each in ids):
-        raise DataError("ids that are no plain numbers or text, or stand twice")
-    if state.items is not None and state.items.shape != (state.n_items,):
-        raise DataError("items and models of different sizes")
+    if state.classes.dtype.kind not in "biufU" or np.unique(state.classes).size != state.classes.size:
+        raise DataError("values that are no plain numbers or text, or stand twice")
+    if state.items is None:
+        return
+    if state.items.shape != (state.n_items,) or any(type(item) not in PLAIN_TYPES for item in state.items.tolist()):
+        raise DataError("items and models of different sizes, or items that are no plain numbers or text")
 
 
 def _seen(salt: str, marks: NDArray[Any]) -> SeenUsers:

@@ -32,6 +32,10 @@ class Options:
         Path | None,
         typer.Option(help="For users whose value nobody knows: the guard file that 'attriguard fit' wrote."),
     ] = None
+    verify: Annotated[
+        str | None,
+        typer.Option(help="Refuse a guard that was not signed with this secret; @FILE reads it from a file."),
+    ] = None
     seed: o.Seed = None
     plan: Annotated[
         Path | None, typer.Option(help="Also write every edit and its probability (.parquet); keep it to yourself.")
@@ -83,7 +87,8 @@ class Wishes:
     @property
     def key_file(self) -> Path | None:
         """The file that holds the key, where there is one."""
-        return Path(self.key[1:]) if self.key and self.key.startswith("@") else None
+        found = o.secret(self.key)
+        return found if isinstance(found, Path) else None
 
     def given(self) -> dict[str, Any]:
         """Those that were named."""
@@ -159,7 +164,7 @@ def protect(
     with bar(shown) as progress:
         released = ag.protect(
             ratings,
-            own.guard,
+            _guard(own),
             random_state=own.seed,
             progress=progress,
             **check.options(),
@@ -173,6 +178,17 @@ def protect(
     if not (wishes.key or own.seed is not None or shown.quiet):
         note(NO_KEY)
     _write(released, own, shown, [*source.told, *filter(None, [own.guard])])
+
+
+def _guard(own: Options) -> ag.AttriGuard | Path | None:
+    """The guard's file; or the guard, where its signature is to be checked."""
+    import attriguard as ag
+
+    if own.verify is None:
+        return own.guard
+    if own.guard is None:
+        raise ParameterError("--verify is for a guard file; name it with --guard")
+    return ag.load_guard(own.guard, key=o.secret(own.verify))
 
 
 def _write(released: ag.Released, own: Options, shown: o.Shown, read: list[Path]) -> None:

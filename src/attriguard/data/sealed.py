@@ -43,7 +43,7 @@ class DamagedError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """What a file holds. ``digest`` is None for a file that was written without one, and else it is right."""
+    """What a file holds. ``digest`` is None for an old file without one, and else it is right."""
 
     header: Any
     tensors: dict[str, NDArray[Any]]
@@ -105,10 +105,10 @@ def write_sealed(kind: str, header: Any, tensors: Tensors, path: Path, key: byte
             file.write(_bytes_of(array))
 
 
-def read_sealed(kind: str, path: Path) -> Sealed:
-    """What `write_sealed` wrote, or a file without a digest; `DamagedError` where the digest is not the content's.
+def read_sealed(kind: str, path: Path, *, unsealed: bool = False) -> Sealed:
+    """What `write_sealed` wrote; `DamagedError` for anything else.
 
-    A file of another kind has the header None.
+    With ``unsealed``, a file without a digest is read, too; the header of one of another kind is None.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -118,7 +118,7 @@ def read_sealed(kind: str, path: Path) -> Sealed:
             metadata = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
         text, digest = metadata.get(kind), metadata.get(DIGEST)
-        if digest is not None and digest != digest_of(kind, text or "", tensors):
+        if not (unsealed and digest is None) and digest != digest_of(kind, text or "", tensors):
             raise DamagedError(f"{path} is damaged: its content is not what was written")
         header = None if text is None else parse_json(text)
     except DamagedError:

@@ -71,7 +71,7 @@ def load_block(file: Path, n_users: int, m: int, n_items: int) -> NoiseBlock | N
         found = read_sealed(HEADER, file)
         edits = Edits(**{name: part for name, part in found.tensors.items() if name != "inferred"})
         inferred, seconds = found.tensors["inferred"], float(found.header["seconds"])
-        good = found.digest is not None and found.header["of"] == _name(file) and 0.0 <= seconds < np.inf
+        good = found.header["of"] == _name(file) and 0.0 <= seconds < np.inf
         if good and is_of(inferred, (n_users,), np.int64, 0, m - 1) and _fit(edits, (n_users, m), n_items):
             return NoiseBlock(edits, inferred, seconds)
     except BROKEN:
