@@ -25,6 +25,7 @@ from attriguard.data.files import read_bytes
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.sealed import BROKEN, DamagedError, Sealed, read_sealed, write_sealed
 from attriguard.errors import AttriGuardError, DataError, GuardFileError, ParameterError
+from attriguard.goals import GOALS
 from attriguard.goals.base import Learnt
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.registry import SEARCHES, search_options
@@ -142,9 +143,11 @@ def _read(file: Path) -> Sealed:
 def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardState:
     learnt, n_items = header["learnt"], header["n_items"]
     models = {name: _model(name, kind, tensors) for name, kind in learnt["models"].items()}
+    if not models or learnt["goal"] not in GOALS:
+        raise DataError("no models, or models for a goal that is not known")
     state = GuardState(
         parameters=_parameters(header["parameters"], tensors, models),
-        learnt=Learnt(str(learnt["goal"]), models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
+        learnt=Learnt(learnt["goal"], models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
         classes=np.array(header["classes"]),
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
