@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 from copy import deepcopy
 from pathlib import Path
 
@@ -196,27 +197,32 @@ def test_a_damaged_guard_is_refused(tmp_path, saved, seed):
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
-# Changes to the header of a guard without a digest, and what its values become.
+# Changes to the header of a guard without a digest.
 FORGED = [
     {"n_items": 10**30}, {"n_items": 1e400}, {"n_items": -1}, {"n_items": True}, {"items": [1, 2]}, {"items": [[1]]},
     {"items": [None] * 300}, {"classes": [1, 1, 1, 1]}, {"classes": []}, {"classes": [[1], [2]]}, {"values": []},
     {"seen": "zz"}, {"seen": "00"}, {"metadata": 3}, {"parameters": []}, {"learnt": None},
     {"learnt.counts": [10**30] * 4}, {"learnt.counts": [2**62] * 4}, {"learnt.counts": [-1, 5, 5, 5]},
     {"learnt.counts": [0] * 4}, {"learnt.counts": [1e308] * 4}, {"learnt.split": 1e400}, {"learnt.split": -1},
-    {"learnt.split": "much"}, {"learnt.goal": "rule"}, {"learnt.models": {}}, {"learnt.models": {"classifier": "x"}},
+    {"learnt.split": "much"}, {"learnt.goal": 3}, {"learnt.models": {}}, {"learnt.models": {"classifier": "x"}},
     {"learnt.models": {"classifier": "os:system"}}, {"learnt.models": {"classifier": []}},
     {"parameters.search": "os:system"}, {"parameters.search": []}, {"parameters.search_options": {"x": 1}},
     {"parameters.scale": [0, 1e308, 1e-308]}, {"parameters.scale": [5, 1]}, {"parameters.scale": [1, 5, 0]},
     {"parameters.scale": 7}, {"parameters.budget": -1}, {"parameters.budget": "x"}, {"parameters.step": 1e400},
     {"parameters.maxiter": 1e400}, {"parameters.locked": 5}, {"parameters.additions": [[]]},
     {"parameters.additions": 5}, {"parameters.classifier_options": {"hidden": "x", "nothing": 1}},
-    {"parameters.goal": "rule"}, {"parameters.target": 5}, {"parameters.policy": {}}, {"format_version": None},
+    {"parameters.goal": "rule"}, {"parameters.goal": "a_trap:Goal"}, {"parameters.cost": "a_trap:Cost"},
+    {"parameters.search": "a_trap:Search"}, {"learnt.models": {"classifier": "a_trap:Kind"}},
+    {"parameters.classifier": "a_trap:Kind"},
+    {"parameters.target": 5}, {"parameters.policy": {}}, {"format_version": None},
     {"format_version": []}, {"format_version": 10**30},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", FORGED, ids=str)
-def test_a_guard_without_a_digest_is_checked_all_the_same(tmp_path, saved, change):
+def test_a_guard_without_a_digest_is_checked_all_the_same(tmp_path, saved, change, monkeypatch):
+    (tmp_path / "a_trap.py").write_text("raise SystemExit('code from a guard was run')")
+    monkeypatch.syspath_prepend(tmp_path)
     header, tensors = deepcopy(saved[1])
     header["format_version"] = UNSEALED_VERSION
     save_file(tensors, tmp_path / "a.guard", {HEADER: json.dumps(header)})
@@ -327,7 +333,14 @@ def test_a_guard_is_its_owners_alone(tmp_path, small_guard):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_search_by_the_name_of_its_class_is_not_saved(tmp_path, small_guard):
-    guard = deepcopy(small_guard).set_params(search="attriguard.noise.greedy:Panda")
-    with pytest.raises(ParameterError, match="cannot be saved"):
-        guard.save(tmp_path / "a.guard")
+def test_code_that_a_guard_names_is_loaded_by_its_owner_alone(tmp_path, small_guard, monkeypatch):
+    (tmp_path / "own_search.py").write_text("from attriguard.noise.greedy import Panda\nclass Own(Panda): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    guard, path = deepcopy(small_guard).set_params(search="own_search:Own"), tmp_path / "a.guard"
+    guard.save(path, key=KEY)
+    monkeypatch.delitem(sys.modules, "own_search")
+    with pytest.raises(GuardFileError, match="the module 'own_search'; if you trust both, import that first"):
+        ag.load_guard(path)
+    assert "own_search" not in sys.modules
+    assert ag.load_guard(path, key=KEY).search == "own_search:Own"  # signed: one's own
+    assert ag.load_guard(path).search == "own_search:Own"  # and loaded since

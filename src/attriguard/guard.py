@@ -291,7 +291,8 @@ def load_guard(path: str | os.PathLike[str], *, key: bytes | str | os.PathLike[s
         The guard file.
     key
         The secret that it was signed with (bytes, text, or the path of a file): a guard without a signature, or with
-        one under another key, is refused. None: any guard that is not damaged is read.
+        one under another key, is refused. None: any guard that is not damaged is read, but a class of your own that it
+        names as MODULE:CLASS is found only where you have imported the module.
 
     Returns
     -------
