@@ -25,6 +25,10 @@ class GuardFileError(DataError):
     """A file that is not a guard, or a damaged one."""
 
 
+class BusyError(DataError):
+    """A folder or a file that another run is using."""
+
+
 class ReleaseRefusedError(AttriGuardError):
     """A release that failed its check and was not written; the command line ends with exit code 3."""
 

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from attriguard._checks import UNDISCLOSED, check_features, check_fit, check_ids
 from attriguard._fitted import EstimatorNotFittedError
+from attriguard._keys import check_key
 from attriguard._seen import SeenUsers
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
-from attriguard.errors import AttriGuardError, DataError
+from attriguard.errors import DataError
 from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
 from attriguard.goals.base import Planner, Training
@@ -25,7 +26,7 @@ from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
 from attriguard.plan import Plan
 from attriguard.progress import Progress, ProgressLike
-from attriguard.storage import GuardState, damaged, read_state, write_state
+from attriguard.storage import GuardState, fitting, read_key_file, read_state, write_state
 
 
 class AttriGuard(TransformerMixin, BaseEstimator):
@@ -240,10 +241,18 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         """``plan(X).release()``: a protected version of everyone's data."""
         return self.plan(X).release(self.random_state)
 
-    def save(self, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
-        """Write the fitted guard to one file (safetensors with a JSON header; never pickle).
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        metadata: dict[str, Any] | None = None,
+        key: bytes | str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write the fitted guard to one file (safetensors with a JSON header; never pickle), which only you can read.
 
-        ``metadata`` is kept with it, as JSON: the attribute's name, where it was learnt, and so on.
+        ``metadata`` is kept with it, as JSON: the attribute's name, where it was learnt, and so on. ``key``: a secret
+        (bytes or text), or the path of a file that holds it. It signs the guard, so that `load_guard` with the same key
+        tells it from any other. A digest that tells damage is there in any case.
         """
         self.planner()  # refuses what was set since fit and could not be read again
         state = GuardState(
@@ -256,7 +265,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             seen=self.seen_,
             metadata=self.metadata_ | (metadata or {}),
         )
-        write_state(state, path)
+        write_state(state, path, _secret(key))
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -275,30 +284,38 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         return tags
 
 
-def load_guard(path: str | os.PathLike[str]) -> AttriGuard:
+def load_guard(path: str | os.PathLike[str], *, key: bytes | str | os.PathLike[str] | None = None) -> AttriGuard:
     """Read a guard that ``save`` wrote; anything else is refused.
 
     Parameters
     ----------
     path
         The guard file.
+    key
+        The secret that it was signed with (bytes, text, or the path of a file): a guard without a signature, or with
+        one under another key, is refused. None: any guard that is not damaged is read, but a class of your own that it
+        names as MODULE:CLASS is found only where you have imported the module.
 
     Returns
     -------
     AttriGuard
         A fitted guard; ``metadata_`` holds what was saved beside it.
     """
-    state = read_state(path)
-    try:
+    state = read_state(path, _secret(key))
+    with fitting(path):
         guard = AttriGuard(**state.parameters)
         guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
         guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
         guard.seen_ = state.seen
         guard.planner()  # refuses parameters that do not go with what was learnt
-    except (TypeError, ValueError, AttriGuardError) as error:
-        reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
-        raise damaged(path, reason) from error
     return guard
+
+
+def _secret(key: bytes | str | os.PathLike[str] | None) -> bytes | None:
+    """The key itself, or what the file that a path names holds; one that can be guessed is refused."""
+    if key is None:
+        return None
+    return check_key(read_key_file(key) if isinstance(key, os.PathLike) else key)
 
 
 def _names_of(classes: NDArray[Any], values: Any) -> tuple[str, ...]:

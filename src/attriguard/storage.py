@@ -1,14 +1,15 @@
 """Guards on disk: one safetensors file, with everything that is not an array as JSON in its header. Never pickle.
 
 A file holds models by name, as their classes describe themselves, so a goal with a model of its own needs no change
-here.
+here. Since version 3 a digest seals it, and its publisher may sign it (see `attriguard.data.sealed`).
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,25 +17,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard._seen import SeenUsers
+from attriguard._seen import SALT_BYTES, SeenUsers
 from attriguard._version import __version__
 from attriguard.classifiers.base import Classifier
-from attriguard.classifiers.checkpoint import write_tensors
 from attriguard.classifiers.factory import CLASSIFIER_KINDS, KINDS
 from attriguard.classifiers.network import NetworkClassifier
-from attriguard.data.files import check_file
+from attriguard.data.files import read_bytes
 from attriguard.data.scale import RatingScale, check_scale
-from attriguard.errors import AttriGuardError, GuardFileError
+from attriguard.data.sealed import BROKEN, DamagedError, Sealed, read_sealed, write_sealed
+from attriguard.errors import AttriGuardError, DataError, GuardFileError
 from attriguard.goals.base import Learnt
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.registry import get as get_search
 from attriguard.noise.registry import search_options
 
 FORMAT = "attriguard guard"
-# Version 1 named the tensors of its models without saying which model they belong to.
-FORMAT_VERSION, OLD_VERSION = 2, 1
+# Version 1 named the tensors of its models without saying which model they belong to; version 2 had no digest.
+FORMAT_VERSION, UNSEALED_VERSION, OLD_VERSION = 3, 2, 1
 HEADER = "attriguard"
 TARGET, SEEN = "target", "seen"
+PLAIN_TYPES = (bool, int, float, str)
+# More users of a value than floats count one by one.
+MOST_USERS = 2**53
 # Parameters of a guard that are JSON as they are; the seed is no part of a file.
 PLAIN = ("policy", "budget", "step", "maxiter", "confidence", "cost", "goal", "members", "split")
 
@@ -53,8 +57,8 @@ class GuardState:
     metadata: dict[str, Any] = field(default_factory=dict)  # the attribute's name, where it was learnt, and so on
 
 
-def write_state(state: GuardState, path: str | os.PathLike[str]) -> None:
-    """Write a guard; a file takes its name only when it is whole."""
+def write_state(state: GuardState, path: str | os.PathLike[str], key: bytes | None = None) -> None:
+    """Write a guard, signed where there is a key; a file takes its name only when it is whole."""
     models = state.learnt.models
     header = {
         "format": FORMAT,
@@ -79,67 +83,122 @@ def write_state(state: GuardState, path: str | os.PathLike[str]) -> None:
         tensors[TARGET] = np.asarray(state.parameters["target"], dtype=np.float64)
     if state.seen is not None:
         tensors[SEEN] = state.seen.marks
-    write_tensors(tensors, Path(path), {HEADER: json.dumps(header)})
+    write_sealed(HEADER, header, tensors, Path(path), key)
 
 
-def read_state(path: str | os.PathLike[str]) -> GuardState:
-    """What `write_state` wrote, or an earlier version; anything else is refused."""
-    file = check_file(Path(path))
-    header, tensors = _read(file)
-    try:
+def read_state(path: str | os.PathLike[str], key: bytes | None = None) -> GuardState:
+    """What `write_state` wrote, or an earlier version; anything else is refused.
+
+    With a key, so is what was not signed with it.
+    """
+    file = Path(path)
+    found = _read(file)
+    if key is not None and not found.signed_with(key):
+        what = "not signed" if found.signature is None else "not signed with this key, or changed since"
+        raise GuardFileError(f"{file} is {what}; use a guard that you trust, and the key that it was signed with")
+    header, tensors = found.header, found.tensors
+    with fitting(file):
         if header["format_version"] == OLD_VERSION:
             header, tensors = _from_version_1(header, tensors)
+        if key is None:
+            _refuse_code(file, [*header["parameters"].values(), *header["learnt"]["models"].values()])
         return _rebuild(header, tensors)
-    except (KeyError, TypeError, ValueError, IndexError, AttriGuardError) as error:
-        reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
-        raise damaged(file, reason) from error
 
 
-def damaged(path: str | os.PathLike[str], reason: str) -> GuardFileError:
-    """The error for a file whose parts do not fit together."""
-    return GuardFileError(f"{path} is damaged: its parts do not fit together ({reason})")
+def _refuse_code(file: Path, names: Iterable[Any]) -> None:
+    """To read a guard must not load anybody's code: MODULE:CLASS is found where the module has been loaded already."""
+    for name in names:
+        module = name.partition(":")[0] if isinstance(name, str) and ":" in name else None
+        if module is not None and module not in sys.modules:
+            raise GuardFileError(
+                f"{file} needs a class of the module {module[:50]!r}; if you trust it, import that first"
+            )
 
 
-def _read(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    from safetensors import SafetensorError, safe_open
+def read_key_file(path: os.PathLike[str]) -> bytes:
+    """The key in a file, without the line's end."""
+    return read_bytes(Path(path)).strip()
 
+
+@contextmanager
+def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever goes wrong in putting the parts of a file together is an error of the file."""
     try:
-        with safe_open(file, framework="numpy") as opened:
-            header = json.loads((opened.metadata() or {}).get(HEADER, "null"))
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, TypeError) as error:
-        raise GuardFileError(f"{file} is not a guard, or is damaged; make one with: attriguard fit") from error
+        yield
+    except GuardFileError:
+        raise
+    except (*BROKEN, AttriGuardError) as error:
+        reason = str(error) if isinstance(error, AttriGuardError) else type(error).__name__
+        raise GuardFileError(
+            f"{path} is damaged: its parts do not fit together ({reason}); copy it again, or make it with: "
+            "attriguard fit"
+        ) from error
+
+
+def _read(file: Path) -> Sealed:
+    try:
+        found = read_sealed(HEADER, file, unsealed=True)
+    except DamagedError as error:
+        raise GuardFileError(f"{file} is not a guard, or is damaged; copy it again, or use: attriguard fit") from error
+    header = found.header
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GuardFileError(f"{file} is a safetensors file, but not a guard; make one with: attriguard fit")
-    if header.get("format_version") not in (OLD_VERSION, FORMAT_VERSION):
+    version = header.get("format_version")
+    if version not in (OLD_VERSION, UNSEALED_VERSION, FORMAT_VERSION):
         raise GuardFileError(
-            f"{file} has guard format {header.get('format_version')!r}, this version reads {OLD_VERSION} and "
-            f"{FORMAT_VERSION}; make it again with: attriguard fit"
+            f"{file} has guard format {str(version)[:20]}, this version reads {OLD_VERSION} to {FORMAT_VERSION}; "
+            "make it again with: attriguard fit"
         )
-    return header, tensors
+    if version == FORMAT_VERSION and found.digest is None:
+        raise GuardFileError(f"{file} is damaged: it has no digest; copy it again, or make it with: attriguard fit")
+    return found
 
 
 def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardState:
-    learnt, n_items = header["learnt"], int(header["n_items"])
+    learnt, n_items = header["learnt"], header["n_items"]
     models = {name: _model(name, kind, tensors) for name, kind in learnt["models"].items()}
+    if not models or not isinstance(learnt["goal"], str):
+        raise DataError("no models, or models for nothing")
     state = GuardState(
         parameters=_parameters(header["parameters"], tensors, models),
-        learnt=Learnt(str(learnt["goal"]), models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
+        learnt=Learnt(learnt["goal"], models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
         classes=np.array(header["classes"]),
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
         n_items=n_items,
-        seen=SeenUsers(bytes.fromhex(header["seen"]), tensors[SEEN]) if header.get("seen") else None,
+        seen=_seen(header["seen"], tensors[SEEN]) if header.get("seen") else None,
         metadata=dict(header.get("metadata") or {}),
     )
-    sizes = {(model.m, model.n_items) for model in models.values()}
-    if sizes != {(state.classes.size, n_items)} or state.classes.ndim != 1:
-        raise ValueError("models for other values or items than the guard's")
-    if not state.classes.shape == state.learnt.counts.shape == (len(state.values),):
-        raise ValueError("values, classes and counts of different sizes")
-    if state.items is not None and state.items.shape != (n_items,):
-        raise ValueError("items and models of different sizes")
+    _check(state)
     return state
+
+
+def _check(state: GuardState) -> None:
+    """Refuse parts of different sizes, and numbers that no guard has."""
+    models, counts = state.learnt.models.values(), state.learnt.counts
+    if type(state.n_items) is not int or {(model.m, model.n_items) for model in models} != {
+        (state.classes.size, state.n_items)
+    }:
+        raise DataError("models for other values or items than the guard's")
+    if not state.classes.shape == counts.shape == (len(state.values),):
+        raise DataError("values, classes and counts of different sizes")
+    if not (0 <= counts.min() <= counts.max() < MOST_USERS and counts.any()):
+        raise DataError("counts that no users can have")
+    if not 0.0 <= state.learnt.split <= 1.0:
+        raise DataError("a split outside 0 to 1")
+    if state.classes.dtype.kind not in "biufU" or np.unique(state.classes).size != state.classes.size:
+        raise DataError("values that are no plain numbers or text, or stand twice")
+    if state.items is None:
+        return
+    if state.items.shape != (state.n_items,) or any(type(item) not in PLAIN_TYPES for item in state.items.tolist()):
+        raise DataError("items and models of different sizes, or items that are no plain numbers or text")
+
+
+def _seen(salt: str, marks: NDArray[Any]) -> SeenUsers:
+    found = SeenUsers(bytes.fromhex(salt), marks)
+    if len(found.salt) != SALT_BYTES or marks.dtype != np.uint64 or marks.ndim != 1:
+        raise DataError("hashes of users that are none")
+    return found
 
 
 def _model(name: str, kind: str, tensors: Mapping[str, NDArray[Any]]) -> Classifier:

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from attriguard.classifiers import memory, training
-from attriguard.classifiers.checkpoint import write_tensors
 from attriguard.classifiers.network import NetworkClassifier
+from attriguard.data.sealed import write_sealed
 from attriguard.errors import DataError, MissingExtraError, NotFittedError, ParameterError
 
 
@@ -155,7 +155,7 @@ def test_a_checkpoint_of_something_else_is_refused(small_twin, tmp_path):
     file.write_bytes(file.read_bytes()[:5000])
     with pytest.raises(DataError, match="damaged"):
         small().fit(train.X, train.y, checkpoint=file)
-    write_tensors({"W1": np.zeros((2, 2))}, file, {"x": "y"})
+    write_sealed("x", "y", {"W1": np.zeros((2, 2))}, file)
     with pytest.raises(DataError, match="not a checkpoint"):
         small().fit(train.X, train.y, checkpoint=file)
     with pytest.raises(DataError, match="folder"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import stat
 
 import pyarrow.parquet as pq
 import pytest
@@ -225,3 +226,40 @@ def test_private_values_never_appear_in_messages(files, cli, tmp_path):
     )
     assert code == 2
     assert "Sekrit" not in out + err
+
+
+def test_guards_that_are_signed(files, cli, tmp_path):
+    key, other, guard = tmp_path / "secret.key", tmp_path / "other.key", tmp_path / "city.guard"
+    key.write_text("a secret of the publisher's\n")
+    other.write_text("somebody else's secret\n")
+    fit = ["fit", files / "ratings.csv", "--attributes", files / "users.csv", "--attribute", "city", "--output", guard]
+    protect = ["protect", files / "ratings.csv", "--output", tmp_path / "r.csv", "--seed", 1]
+    assert cli(*fit, "--sign", f"@{key}")[0] == 0
+    assert stat.S_IMODE(guard.stat().st_mode) == 0o600
+    code, _, err = cli(*protect, "--guard", guard, "--verify", f"@{key}", "--plan", tmp_path / "plan.parquet")
+    assert code == 0, err
+    assert stat.S_IMODE((tmp_path / "plan.parquet").stat().st_mode) == 0o600
+    (tmp_path / "r.csv").unlink()
+    code, _, err = cli(*protect, "--guard", guard, "--verify", f"@{other}")
+    assert (code, err.count("\n"), "not signed with this key" in err) == (2, 1, True)
+    assert cli(*fit)[0] == 0
+    code, _, err = cli(*protect, "--guard", guard, "--verify", f"@{key}")
+    assert (code, err.count("\n"), "is not signed" in err) == (2, 1, True)
+    code, _, err = cli(*protect, "--attributes", files / "users.csv", "--attribute", "city", "--verify", f"@{key}")
+    assert (code, "name it with --guard" in err) == (2, True)
+    code, _, err = cli(*fit[:-1], key, "--sign", f"@{key}")
+    assert (code, "would be overwritten" in err) == (2, True)
+    assert not (tmp_path / "r.csv").exists()
+
+
+def test_long_names_and_links_on_the_command_line(files, guard_file, cli, tmp_path):
+    long, link = tmp_path / ("r" * 251 + ".csv"), tmp_path / "link.csv"
+    protect = ["protect", files / "ratings.csv", "--guard", guard_file, "--seed", 1, "--output"]
+    assert cli(*protect, long)[0] == 0
+    link.symlink_to(long)
+    before = long.stat().st_ino
+    assert cli(*protect, link)[0] == 0
+    assert link.is_symlink()
+    assert long.stat().st_ino != before
+    code, _, err = cli(*protect, tmp_path / ("r" * 252 + ".csv"))
+    assert (code, err.count("\n"), "too long" in err) == (2, 1, True)

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from test_experiments import without_seconds
 
-from attriguard.errors import MissingExtraError
+from attriguard.data.locks import used_alone
+from attriguard.errors import BusyError, MissingExtraError
 from attriguard.experiments import get
 from attriguard.experiments.blocks import find_in_blocks, load_block
 from attriguard.experiments.figure1 import Figure1
+from attriguard.experiments.page import reproduce
 from attriguard.experiments.runner import (
     DONE,
     NOT_STARTED,
@@ -88,6 +90,7 @@ def test_every_experiment_has_its_share_of_the_bar(workspace, tmp_path, monkeypa
 def test_blocks_are_kept_and_joined(shared_work, tmp_path):
     whole = shared_work.phase_one(search="margin")
     calls = []
+    shape = {"n_items": shared_work.data.n_items, "m": shared_work.data.m}
 
     def find(users):
         from attriguard.experiments.blocks import NoiseBlock
@@ -96,11 +99,11 @@ def test_blocks_are_kept_and_joined(shared_work, tmp_path):
         plan = shared_work.guard(search="margin").plan(shared_work.X[users])
         return NoiseBlock(plan.edits, plan.inferred, 1.0)
 
-    first = find_in_blocks(find, 20, size=7, folder=tmp_path)
+    first = find_in_blocks(find, 20, size=7, folder=tmp_path, **shape)
     assert len(calls) == 3
     (tmp_path / "edits-000007-000014.safetensors").write_bytes(b"nothing")
-    assert load_block(tmp_path / "edits-000007-000014.safetensors") is None
-    again = find_in_blocks(find, 20, size=7, folder=tmp_path)
+    assert load_block(tmp_path / "edits-000007-000014.safetensors", 7, **shape) is None
+    again = find_in_blocks(find, 20, size=7, folder=tmp_path, **shape)
     assert calls[3:] == [slice(7, 14)]
     assert again.seconds == first.seconds == 3.0
     for name in ("indptr", "items", "values", "cost", "success", "extended"):
@@ -187,18 +190,24 @@ def test_killed_at_random_moments_and_resumed_the_results_are_identical(workspac
     assert not list((tmp_path / "parts").rglob(".*.part"))  # swept by the runs that went on
 
 
-@pytest.mark.skipif(os.name != "posix", reason="only there it can be asked which processes live")
 def test_what_a_killed_run_was_writing_is_swept(workspace, tmp_path):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    gone, mine = tmp_path / f".x.safetensors.{dead.pid}.part", tmp_path / f".x.safetensors.{os.getpid()}.part"
-    other = tmp_path / ".notes.part"
-    for file in (gone, mine, other):
+    workspace(tmp_path)
+    gone = [tmp_path / part / f".attriguard-{'0a' * 16}.part" for part in ("predictions", "networks", "experiments")]
+    others = [tmp_path / ".notes.part", tmp_path / f".attriguard-{'0a' * 16}.part"]
+    (tmp_path / "experiments").mkdir()
+    for file in (*gone, *others):
         file.touch()
     workspace(tmp_path)
-    assert not gone.exists()
-    assert mine.exists()
-    assert other.exists()
+    assert not any(file.exists() for file in gone)
+    assert all(file.exists() for file in others)  # in none of the folders that are ours
+
+
+def test_two_runs_do_not_share_a_work_folder(workspace, tmp_path):
+    work = workspace(tmp_path)
+    with used_alone(tmp_path), pytest.raises(BusyError, match="another run is using"):
+        reproduce(["figure-1"], work)
+    assert state(get("figure-1"), work) == NOT_STARTED
+    assert reproduce(["figure-1"], work).verdicts
 
 
 def test_the_workspace_attacks_a_seeded_sample(tiny_twin, workspace, tmp_path):

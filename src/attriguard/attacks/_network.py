@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from attriguard.attacks.base import Attack
 from attriguard.classifiers.network import ATTACKER_UNITS, NetworkClassifier
 from attriguard.classifiers.torch_extra import load_torch
+from attriguard.errors import BusyError
 
 
 class NetworkAttack(Attack):
@@ -48,7 +49,10 @@ class NetworkAttack(Attack):
             # Epochs and seed stand in the name, too, so that a person sees what a file is.
             mark = mark_of(network, X, codes)
             path = self._work / f"network-{mark}-{self.epochs}-{self.random_state}.safetensors"
-        return network.fit(X, codes, checkpoint=path, progress=self._progress)
+        try:
+            return network.fit(X, codes, checkpoint=path, progress=self._progress)
+        except BusyError:  # another run trains the same network at this moment: this one does without a checkpoint
+            return network.fit(X, codes, progress=self._progress)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return self.network_.predict_proba(X)

@@ -1,9 +1,7 @@
-"""Where training stands after an epoch, in one safetensors file, which is written whole or not at all."""
+"""Where training stands after an epoch, in one sealed file, which is written whole or not at all."""
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._checks import check_rng
 from attriguard._fingerprint import fingerprint
-from attriguard.classifiers.weights import PARTS, Weights
+from attriguard.classifiers.weights import Weights, copied, weights_from
 from attriguard.data.files import check_file
-from attriguard.errors import DataError, ParameterError
+from attriguard.data.sealed import BROKEN, read_sealed, write_sealed
+from attriguard.errors import AttriGuardError, DataError, ParameterError
 
 if TYPE_CHECKING:
     from attriguard.classifiers.network import NetworkClassifier
@@ -54,60 +54,46 @@ def mark_of(options: NetworkClassifier, X: csr_array, codes: NDArray[np.int64]) 
     return fingerprint("training", fixed, X, codes) or ""
 
 
-def write_tensors(tensors: dict[str, NDArray[Any]], path: Path, metadata: dict[str, str]) -> None:
-    """Write a safetensors file beside ``path`` and rename it when it is whole; nothing is copied in memory."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name the file to write")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.touch()
-        mode = beside.stat().st_mode  # what the user's umask says; safetensors would keep the file to its owner
-        save_file(tensors, beside, metadata=metadata)
-        beside.chmod(mode)
-        beside.replace(path)
-    except (OSError, SafetensorError) as error:
-        raise DataError(f"{path} cannot be written: {error}; is there such a folder?") from error
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def write_checkpoint(path: Path, mark: str, state: State) -> None:
     """Write the state after an epoch; ``mark`` is the `mark_of` options and data."""
     header = {"fingerprint": mark, "seed": state.seed, "history": state.history, "chance": state.chance}
     tensors = dict(state.weights.parts)
     if state.best is not None and not last_is_best(state.history):
         tensors |= {BEST + name: part for name, part in state.best.parts.items()}
-    write_tensors(tensors, path, {HEADER: json.dumps(header)})
+    write_sealed(HEADER, header, tensors, path)
 
 
-def read_checkpoint(path: Path, mark: str) -> State | None:
-    """What `write_checkpoint` wrote; None where there is no such file yet."""
-    from safetensors import SafetensorError, safe_open
-
+def read_checkpoint(path: Path, mark: str, shapes: tuple[int, int, int]) -> State | None:
+    """What `write_checkpoint` wrote for items, hidden units and values; None where there is no such file yet."""
     if not path.exists():
         return None
     check_file(path)
     try:
-        with safe_open(path, framework="numpy") as opened:
-            header = json.loads((opened.metadata() or {})[HEADER])
-            if header["fingerprint"] != mark:
-                raise ParameterError(
-                    f"{path} is the checkpoint of other options or data; name another file, or remove it"
-                )
-            weights = _weights_of(opened, "")
-            # The last epoch's weights are there twice only where another epoch was better.
-            best = _weights_of(opened, BEST if BEST + "W1" in opened.keys() else "")  # noqa: SIM118
-        history = [(float(loss), accuracy) for loss, accuracy in header["history"]]
-        return State(weights, best, header["chance"], int(header["seed"]), history)
-    except ParameterError:
-        raise
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        found = read_sealed(HEADER, path)
+        if found.header["fingerprint"] == mark:
+            return _state(found.header, found.tensors, shapes)
+    except (*BROKEN, AttriGuardError) as error:
         raise DataError(f"{path} is not a checkpoint, or is damaged; remove it to start again") from error
+    raise ParameterError(f"{path} is the checkpoint of other options or data; name another file, or remove it")
 
 
-def _weights_of(opened: Any, prefix: str) -> Weights:
-    # Copies: training works on them in place, and what the file gives may be read-only.
-    return Weights(*(np.array(opened.get_tensor(prefix + name)) for name in PARTS))
+def _state(header: dict[str, Any], tensors: dict[str, NDArray[Any]], shapes: tuple[int, int, int]) -> State:
+    """The state in a file, checked: kernels that train believe the shapes."""
+    weights = _weights(tensors, "", shapes)
+    # The last epoch's weights are there twice only where another epoch was better.
+    best = _weights(tensors, BEST, shapes) if BEST + "W1" in tensors else copied(weights)
+    history = [(float(loss), accuracy) for loss, accuracy in header["history"]]
+    seed, chance = header["seed"], header["chance"]
+    good = [np.isfinite(loss) and (rate is None or 0.0 <= rate <= 1.0) for loss, rate in history]
+    if not good or not all(good) or type(seed) is not int or seed < 0:
+        raise ValueError("a history or a seed that no training has")
+    check_rng(seed).bit_generator.state = chance  # refuses what is no state of a generator
+    return State(weights, best, chance, seed, history)
+
+
+def _weights(tensors: dict[str, NDArray[Any]], prefix: str, shapes: tuple[int, int, int]) -> Weights:
+    """Float32 weights of these shapes, which training may change in place."""
+    found = weights_from(tensors, prefix)
+    if (*found.W1.shape, found.b2.size) != shapes or any(part.dtype != np.float32 for part in found.parts.values()):
+        raise ValueError("weights of another network")
+    return Weights(*(np.require(part, requirements=["C", "W"]) for part in found.parts.values()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +21,7 @@ from attriguard.classifiers.memory import check_fits
 from attriguard.classifiers.outputs import Outputs
 from attriguard.classifiers.weights import Weights as Weights
 from attriguard.classifiers.weights import weights_from
+from attriguard.data.locks import used_alone
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.kernels.threads import over_users
 from attriguard.progress import ProgressLike
@@ -110,12 +113,13 @@ class NetworkClassifier(BaseEstimator, Classifier):
         """Learn from codes 0 … m - 1.
 
         With ``checkpoint``, every finished epoch is written to that file, and a fit with the same options and data goes
-        on from there.
+        on from there. Two fits cannot use one file at the same time: the second is refused.
         """
         from attriguard.classifiers.training import train
 
         self.check_options()
-        weights, self.history_ = train(self, X, codes, checkpoint=checkpoint, progress=progress)
+        with nullcontext() if checkpoint is None else used_alone(Path(checkpoint)):
+            weights, self.history_ = train(self, X, codes, checkpoint=checkpoint, progress=progress)
         self._take(weights)
         return self
 

@@ -29,7 +29,7 @@ from attriguard.classifiers.checkpoint import (
 from attriguard.classifiers.memory import check_fits, training_bytes
 from attriguard.classifiers.network import UNITS_A_RANGE, NetworkClassifier
 from attriguard.classifiers.torch_extra import load_torch
-from attriguard.classifiers.weights import Weights, first_weights
+from attriguard.classifiers.weights import Weights, copied, first_weights
 from attriguard.errors import ParameterError
 from attriguard.kernels.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.rows import rows_of
@@ -62,7 +62,7 @@ def train(
     )
     epochs = Progress.of(progress).parts(*[1.0] * options.epochs)
     mark = "" if checkpoint is None else mark_of(options, X, codes)
-    state = None if checkpoint is None else read_checkpoint(Path(checkpoint), mark)
+    state = None if checkpoint is None else read_checkpoint(Path(checkpoint), mark, (n_items, options.hidden, m))
     if state is None:
         state = first_state(options, n_items, m)
     run = Run.of(state, options)
@@ -120,15 +120,6 @@ def stopped(number: int, rate: float) -> None:
         RuntimeWarning,
         stacklevel=2,
     )
-
-
-def copied(weights: Weights, into: Weights | None) -> Weights:
-    """A copy of the weights, written into ``into`` where there is one."""
-    if into is None:
-        return Weights(*(part.copy() for part in weights.parts.values()))
-    for target, part in zip(into.parts.values(), weights.parts.values(), strict=True):
-        np.copyto(target, part)
-    return into
 
 
 @dataclass(eq=False)

@@ -45,16 +45,30 @@ class Weights:
             return all(np.isfinite(part.sum(dtype=np.float64)) for part in self.parts.values())
 
 
+def copied(weights: Weights, into: Weights | None = None) -> Weights:
+    """A copy of the weights, written into ``into`` where there is one."""
+    if into is None:
+        return Weights(*(part.copy() for part in weights.parts.values()))
+    for target, part in zip(into.parts.values(), weights.parts.values(), strict=True):
+        np.copyto(target, part)
+    return into
+
+
 def weights_from(tensors: Mapping[str, NDArray[Any]], prefix: str = "") -> Weights:
     """The weights among the tensors of a file, where their names begin with ``prefix``."""
     return Weights(*(tensor_of(tensors, prefix + name) for name in PARTS))
 
 
 def tensor_of(tensors: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    """One tensor of a file by its name; refused where the file does not hold it."""
+    """One tensor of a file by its name; refused where the file does not hold it, or holds what are no weights."""
     if name not in tensors:
         raise DataError(f"the tensor {name!r} of the classifier is missing")
-    return np.asarray(tensors[name])
+    found = np.asarray(tensors[name])
+    # As float32, which kernels work with: a larger number is infinite there.
+    largest = np.finfo(np.float32).max
+    if found.dtype.kind != "f" or not found.size or not -largest <= found.min() <= found.max() <= largest:
+        raise DataError(f"the tensor {name!r} of the classifier does not hold finite numbers")
+    return found
 
 
 def first_weights(chance: np.random.Generator, n_items: int, hidden: int, m: int, scale: float = 1.0) -> Weights:

@@ -239,6 +239,11 @@ def words(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def secret(text: str | None) -> str | Path | None:
+    """A secret as it is, or for @FILE the file that holds it."""
+    return Path(text[1:]) if text and text.startswith("@") else text
+
+
 def plug_ins(text: str) -> list[str]:
     """Names of attacks or defenses; a MODULE:CLASS among them may stand in the folder one works in.
 

@@ -25,6 +25,10 @@ class Options:
         None
     )
     seed: o.Seed = None
+    sign: Annotated[
+        str | None,
+        typer.Option(help="Sign the guard with a secret, for 'protect --verify'; @FILE reads it from a file."),
+    ] = None
 
 
 def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, reading: o.Reading, shown: o.Shown) -> None:
@@ -38,14 +42,15 @@ def fit(source: o.Source, own: Options, guard: o.Guard, columns: o.Columns, read
     from attriguard.cli._shell import bar, check_files, console, emit_json, write
 
     source.check()
-    check_files(shown, own.output, tables=source.files)
+    secret = o.secret(own.sign)
+    check_files(shown, own.output, tables=source.files, read=[secret] if isinstance(secret, Path) else ())
     options = guard.options(seed=own.seed, epochs=own.epochs)
     data = o.load(source, columns, reading, shown)
     with _checkpoint(guard, own.output) as checkpoint, bar(shown) as progress:
         learnt = ag.learn(
             data, budget=own.budget, checkpoint=checkpoint, random_state=own.seed, progress=progress, **options
         )
-        write(own.output, learnt.save)
+        write(own.output, lambda path: learnt.save(path, key=secret))
     facts = {
         "guard": str(own.output),
         "attribute": data.attribute,

@@ -37,6 +37,10 @@ class Options:
         Path | None,
         typer.Option(help="For users whose value nobody knows: the guard file that 'attriguard fit' wrote."),
     ] = None
+    verify: Annotated[
+        str | None,
+        typer.Option(help="Refuse a guard that was not signed with this secret; @FILE reads it from a file."),
+    ] = None
     seed: o.Seed = None
     plan: Annotated[
         Path | None, typer.Option(help="Also write every edit and its probability (.parquet); keep it to yourself.")
@@ -82,7 +86,8 @@ class Wishes:
     @property
     def key_file(self) -> Path | None:
         """The file that holds the key, where there is one."""
-        return Path(self.key[1:]) if self.key and self.key.startswith("@") else None
+        found = o.secret(self.key)
+        return found if isinstance(found, Path) else None
 
     def read_key(self) -> bytes | None:
         """The key itself, asked for before the long work; what a person should know about it is told."""
@@ -169,7 +174,7 @@ def protect(
     with bar(shown) as progress:
         released = ag.protect(
             ratings,
-            own.guard,
+            _guard(own),
             key=key,
             random_state=own.seed,
             progress=progress,
@@ -184,6 +189,17 @@ def protect(
     if not (wishes.key or own.seed is not None or shown.quiet):
         note(NO_KEY)
     _write(released, own, shown, [*source.told, *filter(None, [own.guard])])
+
+
+def _guard(own: Options) -> ag.AttriGuard | Path | None:
+    """The guard's file; or the guard, where its signature is to be checked."""
+    import attriguard as ag
+
+    if own.verify is None:
+        return own.guard
+    if own.guard is None:
+        raise ParameterError("--verify is for a guard file; name it with --guard")
+    return ag.load_guard(own.guard, key=o.secret(own.verify))
 
 
 def _write(released: ag.Released, own: Options, shown: o.Shown, read: list[Path]) -> None:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
+import re
+import secrets
+import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from attriguard.data.locks import try_lock
 from attriguard.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
+# The names of files that are being written; nobody else's file is called so.
+LEFTOVER = re.compile(r"\.attriguard-[0-9a-f]{32}\.part")
+PRIVATE = 0o600
+# As many links in a row as the operating system follows.
+MOST_LINKS = 40
+# How files are opened: no link is followed, no waiting for a pipe's other end; a new file was not there before.
+OLD_FILE = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 def check_file(path: Path, *, hint: str = "") -> Path:
     """Refuse a path that is a folder or does not exist; ``hint`` ends the error line."""
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path's own, these say no to a name that is too long
         raise DataError(f"{path} is a folder, but a file was expected; name the file in it{hint}")
-    if not path.exists():
+    if not os.path.exists(path):
         raise DataError(f"there is no file {path}; check the name and the folder it is in")
     return path
 
@@ -55,17 +68,105 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+def before_rename(beside: Path, path: Path) -> None:
+    """Called when a new file is whole and on the disk, and before it is renamed; tests put a kill in its place."""
+
+
 @contextmanager
-def written_beside(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to write. It gets its name only when it is complete, so a crash leaves the old file as it was."""
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name the file to write")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file to write. It gets its name only when it is whole and on the disk, so a crash leaves the old one.
+
+    A link of the user's own stays, and the file that it leads to is replaced. A ``private`` file is its owner's alone;
+    any other keeps the mode of the file that it replaces.
+    """
+    target = check_target(path)
     try:
-        with beside.open("wb") as file:
-            yield file
-        beside.replace(path)
+        if target is None:
+            with path.open("wb") as file:
+                yield file
+            return
+        beside, number, mode = _created(target, private)
+        try:
+            with open(number, "wb", closefd=False) as file:  # its number stays ours: Parquet's writer closes the file
+                yield file
+            with suppress(PermissionError):  # some file systems know no modes
+                os.chmod(number, mode)
+            os.fsync(number)
+            before_rename(beside, target)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+            os.close(number)
+        _sync_folder(target.parent)
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}; is there such a folder?") from error
-    finally:
-        beside.unlink(missing_ok=True)
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> DataError:
+    advice = "is there such a folder?" if error.errno in (errno.ENOENT, errno.ENOTDIR) else "name another file"
+    return DataError(f"{path} cannot be written: {error.strerror or error}; {advice}")
+
+
+def check_target(path: Path) -> Path | None:
+    """The file to replace, at the end of all links; None for a device or a pipe, which is written as it is.
+
+    A folder, a name that is too long, and a link that somebody else has made are refused.
+    """
+    try:
+        return _end_of_links(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def _end_of_links(path: Path) -> Path | None:
+    if path.exists() and not path.is_dir() and not path.is_file():
+        return None
+    here = path
+    for _ in range(MOST_LINKS):
+        if not here.is_symlink():
+            if here.is_dir():
+                raise DataError(f"{path} is a folder; name the file to write")
+            return here
+        if hasattr(os, "geteuid") and here.lstat().st_uid not in (0, os.geteuid()):
+            raise DataError(f"{here} is a link that somebody else has made; name the file that it leads to")
+        here = here.parent / here.readlink()
+    raise DataError(f"{path} leads from link to link; name the file to write")
+
+
+def _created(target: Path, private: bool) -> tuple[Path, int, int]:
+    """A new file beside the target that nobody else can read or guess: its name, its number, and its mode to be."""
+    mode = PRIVATE if private else stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    while True:
+        beside = target.with_name(f".attriguard-{secrets.token_hex(16)}.part")
+        number = os.open(beside, NEW_FILE, PRIVATE if mode is not None else 0o666)
+        usual = stat.S_IMODE(os.fstat(number).st_mode)  # what the user's umask leaves
+        with suppress(PermissionError):
+            os.chmod(number, PRIVATE)
+        # The lock says that somebody is writing. Whoever swept the file away before it was locked has unlinked it.
+        if try_lock(number) is not False and os.fstat(number).st_nlink:
+            return beside, number, usual if mode is None else mode
+        os.close(number)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new name on the disk, too, where the file system knows how."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed runs were writing in a folder: files of our own kind of name that nobody has locked."""
+    for path in folder.rglob(".attriguard-*.part"):
+        if not LEFTOVER.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            number = os.open(path, OLD_FILE)
+            try:
+                if stat.S_ISREG(os.fstat(number).st_mode) and try_lock(number):
+                    path.unlink()
+            finally:
+                os.close(number)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from attriguard._fingerprint import fingerprint
 from attriguard.classifiers.factory import NETWORK
 from attriguard.errors import DataError, GuardFileError
-from attriguard.evaluation.cache import Cache
+from attriguard.evaluation.cache import GUARDS, Cache
 from attriguard.goals import get as get_goal
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.progress import Progress, ProgressLike
@@ -44,4 +44,4 @@ def _file(guard: AttriGuard, X: csr_array, y: ArrayLike, cache: Cache) -> Path |
     if not seeded or not isinstance(guard.classifier, str) or guard.classifier == NETWORK:
         return None
     key = fingerprint("guard", guard.get_params(deep=False), X, np.asarray(y))
-    return None if key is None else cache.folder / "guards" / f"{key}.guard"
+    return None if key is None else cache.folder / GUARDS / f"{key}.guard"

@@ -13,7 +13,7 @@ from attriguard._checks import UNDISCLOSED, check_labels
 from attriguard._fingerprint import fingerprint
 from attriguard.attacks.base import Attack
 from attriguard.errors import DataError, NotFittedError
-from attriguard.evaluation.cache import Cache
+from attriguard.evaluation.cache import Arrays, Cache, is_of
 from attriguard.evaluation.measure import Training
 from attriguard.plan import Plan
 from attriguard.progress import Progress
@@ -68,8 +68,8 @@ class Job:
         """(n, m + 1): is the attack right on each candidate and, last, on untouched data? From the cache, or new."""
         m, edits = plan.edits.m, plan.edits
         key = self._key(attack, plan.X, edits.indptr, edits.items, edits.values, self.truth)
-        stored = self._load(key)
-        if stored is not None and stored["hits"].shape == (self.truth.size, m + 1):
+        stored = self._load(key, lambda found: is_of(found["hits"], (self.truth.size, m + 1), np.uint8, 0, 1))
+        if stored is not None:
             progress.tell("known already", 1.0)
             return stored["hits"].astype(np.bool_)
         learning, attacking = progress.parts(1, 1)
@@ -90,7 +90,7 @@ class Job:
         ``known_by`` says what the release depends on besides ``X``.
         """
         key = self._key(attack, X, self.truth, known_by)
-        stored = self._load(key)
+        stored = self._load(key, self._fits)
         if stored is None:
             released = release()
             right, noise = self.trained(attack, progress).predict(released) == self.truth, norms(X, released)
@@ -102,10 +102,16 @@ class Job:
         """The name of a prediction; None where it cannot be kept: attacks trained elsewhere are not identified."""
         return None if self.cache is None or self.train is None else fingerprint(attack, *self.train, *parts)
 
-    def _load(self, key: str | None) -> dict[str, NDArray[Any]] | None:
-        return None if self.cache is None else self.cache.load(key)
+    def _fits(self, found: Arrays) -> bool:
+        """Can this be the outcome of an attack on these users?"""
+        finite = np.finfo(np.float64).max
+        hits, noise = found["hits"], found["norms"]
+        return is_of(hits, self.truth.shape, np.uint8, 0, 1) and is_of(noise, (2,), np.float64, 0.0, finite)
 
-    def _save(self, key: str | None, arrays: dict[str, NDArray[Any]]) -> None:
+    def _load(self, key: str | None, fits: Callable[[Arrays], bool]) -> Arrays | None:
+        return None if self.cache is None else self.cache.load(key, fits)
+
+    def _save(self, key: str | None, arrays: Arrays) -> None:
         if self.cache is not None:
             self.cache.save(key, arrays)
 

@@ -19,7 +19,7 @@ from attriguard._checks import check_count
 from attriguard._fingerprint import fingerprint
 from attriguard.defenses.base import Defense
 from attriguard.errors import ParameterError
-from attriguard.evaluation.cache import Cache
+from attriguard.evaluation.cache import Arrays, Cache, is_of
 from attriguard.evaluation.comparison import Tradeoff
 from attriguard.evaluation.measure import PLAIN, Measure
 from attriguard.progress import Progress, ProgressLike
@@ -164,11 +164,16 @@ class Trial:
             "precision", learner.name, learner.get_params(), setup.X, np.asarray(setup.protected), tuple(setup.ns),
             self.seed, defense, strength, np.asarray(truth) if defense.needs_truth else None,
         )  # fmt: skip
-        found = self.cache.load(key)
+        found = self.cache.load(key, self._fits)
         if found is None:
             found = self._measured(defense, strength, truth)
             self.cache.save(key, found)
         return found
+
+    def _fits(self, found: Arrays) -> bool:
+        """Can these be precisions? One is NaN where none of the users could be tested."""
+        shape = (len(self.setup.ns),)
+        return all(is_of(np.nan_to_num(found[part]), shape, np.float64, 0.0, 1.0) for part in PARTS)
 
     def _measured(self, defense: Defense, strength: float, truth: ArrayLike) -> dict[str, NDArray[np.float64]]:
         release = defense.release_for(self.test.X_protected, strength, self.seed, truth=truth)

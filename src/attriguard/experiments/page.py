@@ -48,7 +48,8 @@ class Reproduction:
 
 def reproduce(wanted: Sequence[str], work: Workspace, progress: ProgressLike = None) -> Reproduction:
     """Run the experiments that are wanted, and gather everything that was measured in the same workspace."""
-    found = run_all(wanted, work, progress)
+    with work.cache.alone():
+        found = run_all(wanted, work, progress)
     shown = {each.experiment.name: each for each in (*all_stored(work), *found)}
     command = f"attriguard reproduce --profile {work.profile.name} --dataset {work.source} --seed {work.seed}"
     return Reproduction(

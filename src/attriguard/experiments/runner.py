@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from attriguard.data.files import written_beside
+from attriguard.data.sealed import read_record, write_record
 from attriguard.errors import MissingExtraError
 from attriguard.experiments import get, names
 from attriguard.experiments.base import Experiment, Numbers
-from attriguard.experiments.workspace import Workspace
+from attriguard.experiments.workspace import EXPERIMENTS, Workspace
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.record import versions
 
@@ -60,8 +58,7 @@ def run_one(experiment: Experiment, work: Workspace, progress: ProgressLike = No
     numbers = experiment.run(work, progress)
     seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
     record = {"experiment": experiment.name, "numbers": numbers, "seconds": seconds, "versions": versions()}
-    with written_beside(file) as opened:
-        opened.write(json.dumps(record).encode())
+    write_record(record, file)
     _started(file).unlink(missing_ok=True)
     # Read again, so that a first run and a second run give the same.
     return stored(experiment, work) or Finished(experiment, numbers, seconds, versions())
@@ -69,14 +66,10 @@ def run_one(experiment: Experiment, work: Workspace, progress: ProgressLike = No
 
 def stored(experiment: Experiment, work: Workspace) -> Finished | None:
     """What was measured before with the same data, profile, seed and version; a damaged file counts as missing."""
-    file = _file(experiment, work)
-    if not file.is_file():
+    record = read_record(_file(experiment, work))
+    if not isinstance(record, dict) or record.get("experiment") != experiment.name:
         return None
-    try:
-        record: dict[str, Any] = json.loads(file.read_text())
-        return Finished(experiment, record["numbers"], record["seconds"], record["versions"])
-    except (OSError, ValueError, KeyError):
-        return None
+    return Finished(experiment, record["numbers"], record["seconds"], record["versions"])
 
 
 def all_stored(work: Workspace) -> list[Finished]:
@@ -93,7 +86,7 @@ def state(experiment: Experiment, work: Workspace) -> str:
 
 def _file(experiment: Experiment, work: Workspace) -> Path:
     key = work.key_of(experiment.name, experiment.revision, work.key)
-    return work.folder / "experiments" / f"{experiment.name}-{work.profile.name}-{key}.json"
+    return work.folder / EXPERIMENTS / f"{experiment.name}-{work.profile.name}-{key}.json"
 
 
 def _started(file: Path) -> Path:

@@ -8,10 +8,8 @@ Versions of other packages are recorded with every result; they are no part of i
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -25,8 +23,9 @@ from attriguard.attacks import class_of, lineup
 from attriguard.attacks.base import Attack
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.classifiers.network import NetworkClassifier
-from attriguard.data.files import written_beside
+from attriguard.data.files import sweep
 from attriguard.data.public_data import PublicData
+from attriguard.data.sealed import read_record, write_record
 from attriguard.errors import DataError
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
@@ -49,6 +48,8 @@ from attriguard.plan import Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 
 LR_D, NN_D = "LR-D", "NN-D"
+# Folders of the work folder, besides those of the cache.
+PIECES, PHASE_ONE, EXPERIMENTS = "pieces", "phase-one", "experiments"
 # Noise of more entries than this is of no use to any of the budgets; greedy searches on networks stop there.
 MAXITER, GREEDY = 50, ("panda", "margin")
 # Users whose noise one file holds, by defender; fewer where a search takes long, or its noise is in most entries.
@@ -67,7 +68,8 @@ class Workspace:
         # Networks are kept: several experiments attack with the same one.
         self.cache = Cache(folder, keep_networks=True)
         self.measure = Measure(seed, profile.draws, self.cache)
-        sweep(folder)
+        for part in (PIECES, PHASE_ONE, EXPERIMENTS):
+            sweep(folder / part)
         count = min(profile.users or self.test.n_users, self.test.n_users)
         self.order = np.random.default_rng(seed).permutation(self.test.n_users)
         self.chosen = np.sort(self.order[:count])  # the test users who are protected and attacked
@@ -89,13 +91,13 @@ class Workspace:
 
     def kept(self, make: Callable[[], Any], *parts: Any) -> Any:
         """A piece of an experiment that takes long, as JSON knows it; ``parts`` say what it is."""
-        file = self.folder / "pieces" / f"{self.key_of('piece', self.key, *parts)}.json"
-        with suppress(OSError, ValueError):  # a damaged file counts as missing
-            return json.loads(file.read_text())
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with written_beside(file) as opened:
-            opened.write(json.dumps(make()).encode())
-        return json.loads(file.read_text())
+        file = self.folder / PIECES / f"{self.key_of('piece', self.key, *parts)}.json"
+        known = read_record(file)
+        if known is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            known = json.loads(json.dumps(make()))  # as it will be read, so that a second run gives the same
+            write_record(known, file)
+        return known
 
     def guard(self, train: PublicData | None = None, *, progress: ProgressLike = None, **options: Any) -> AttriGuard:
         """AttriGuard with LR-D and PANDA, as in the paper unless ``options`` say otherwise, learnt from ``train``.
@@ -162,8 +164,10 @@ class Workspace:
         return find_in_blocks(
             Finder(partial(self.classifier, defender, learning), finder, X, constraints),
             X.shape[0],
+            n_items=X.shape[1],
+            m=self.data.m,
             size=FEWER.get(f"{finder.name} {defender}", BLOCKS[defender]),
-            folder=self.folder / "phase-one" / key,
+            folder=self.folder / PHASE_ONE / key,
             progress=searching.named(f"{defender}, {finder.name}"),
         )
 
@@ -242,19 +246,6 @@ def needs_guard(attack: str) -> bool:
     """Does the attack adapt to a guard, so that it must be given one?"""
     cls = class_of(attack)
     return "guard" in getattr(cls, "needs", ("guard",) if getattr(cls, "needs_guard", False) else ())
-
-
-def sweep(folder: Path) -> None:
-    """Remove the files `.name.pid.part` that killed processes were writing."""
-    if os.name != "posix":  # elsewhere there is no harmless way to ask
-        return
-    for part in folder.rglob(".*.part"):
-        try:
-            os.kill(int(part.suffixes[-2][1:]), 0)
-        except ProcessLookupError:
-            part.unlink(missing_ok=True)
-        except (ValueError, IndexError, PermissionError):
-            continue
 
 
 def of_curve(curve: Curve, digits: int = 6) -> dict[str, Any]:

@@ -26,7 +26,8 @@ MEANINGS = {
     NETWORKS: "networks that are being trained (evaluate)",
     COMPILED: "code that was compiled for this machine",
 }
-TENSORS = ("*.safetensors", ".*.safetensors.*.part")  # whole ones, and those whose writing was cut off
+# Whole ones, and those whose writing was cut off, by this version and by earlier ones.
+TENSORS = ("*.safetensors", f".attriguard-{'[0-9a-f]' * 32}.part", ".*.safetensors.*.part")
 
 
 @dataclass(frozen=True)

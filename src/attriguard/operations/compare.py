@@ -147,10 +147,10 @@ def compare(
     rivals = _defenses(defenses, users, own, random_state)
     given = _strengths(strengths or {}, [defense.name for defense in rivals])
     comparing, costing = Progress.of(progress).parts(4, 0 if cost is None else 1)
-    measure = Measure(seed=random_state, draws=draws, cache=open_cache(work))
-    run = Run(split_for_audit(users, random_state), rivals, attackers, measure)
-    tradeoffs = run.tradeoffs(given, comparing)
-    costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
+    with open_cache(work) as cache:
+        run = Run(split_for_audit(users, random_state), rivals, attackers, Measure(random_state, draws, cache))
+        tradeoffs = run.tradeoffs(given, comparing)
+        costs = None if cost is None else run.costs(cost, learner, tradeoffs, costing)
     named = {name: str(value) for name, value in own.items() if value is not None}
     return ComparisonResult(run.comparison(users, tradeoffs, levels, costs, {"guard": named, **(attack_options or {})}))
 

@@ -270,16 +270,17 @@ class Run:
         if knowing.anybody:
             raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
         guard = make_guard(users, self.guard_options, seeds[0])
-        found = goals_over_seeds(
-            users,
-            guard,
-            lineup(self.wanted, **self.attack_options),
-            self.ladder,
-            goals=tuple(goals),
-            seeds=seeds,
-            measure=Measure(draws=knowing.draws, cache=open_cache(self.work)),
-            progress=progress,
-        )
+        with open_cache(self.work) as cache:
+            found = goals_over_seeds(
+                users,
+                guard,
+                lineup(self.wanted, **self.attack_options),
+                self.ladder,
+                goals=tuple(goals),
+                seeds=seeds,
+                measure=Measure(draws=knowing.draws, cache=cache),
+                progress=progress,
+            )
         options = {name: value for name, value in described(guard).items() if name != "goal"}
         return GoalsResult(found, users.name, {"attribute": users.attribute, "guard": options})
 
@@ -288,8 +289,10 @@ class Run:
         guard = make_guard(users, {**self.guard_options, "budget": self.ladder[-1]}, seed)
         first, second = progress.parts(1, 1 if knowing.anybody else 0)
         split = split_for_audit(users, seed)
-        measure = Measure(seed=seed, draws=knowing.draws, cache=open_cache(self.work))
-        curves = self.as_in_the_paper(guard, split, measure, first)
+        with open_cache(self.work) as cache:
+            measure = Measure(seed=seed, draws=knowing.draws, cache=cache)
+            curves = self.as_in_the_paper(guard, split, measure, first)
+            aware = self.with_knowing(guard, split, knowing, measure, second) if knowing.anybody else None
         sizes = {"training_users": split[0].n_users, "test_users": split[1].n_users}
         return EvaluationResult(
             Evaluation(
@@ -298,7 +301,7 @@ class Run:
                 m=users.m,
                 budgets=self.ladder,
                 curves=tuple(curves),
-                aware=self.with_knowing(guard, split, knowing, measure, second) if knowing.anybody else None,
+                aware=aware,
                 settings={"seed": seed, "guard": described(guard), **self.attack_options, **sizes},
             )
         )

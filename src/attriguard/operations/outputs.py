@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from attriguard.data.files import check_file, make_folder
+from attriguard.data.files import check_file, check_target, make_folder
 from attriguard.data.tables.suffixes import check_output_suffix, check_plan_suffix
 from attriguard.errors import DataError, ParameterError
 from attriguard.report.origin import made_at
@@ -29,14 +29,13 @@ def check_outputs(
     """
     taken = [check_file(Path(path)) for path in read if path is not None]
     for output in (Path(path) for path in (result, table, plan, *others) if path is not None):
-        if output.is_dir():
-            raise DataError(f"{output} is a folder; name the file to write")
+        target = check_target(output)
         if any(_same_file(output, other) for other in taken):
             raise ParameterError(
                 f"{output} would be overwritten, and this command needs it; name another file to write"
             )
-        if not os.access(make_folder(output.parent), os.W_OK):
-            raise DataError(f"{output} cannot be written: {output.parent} is read-only; name another folder")
+        if target is not None and not os.access(make_folder(target.parent), os.W_OK):
+            raise DataError(f"{output} cannot be written: {target.parent} is read-only; name another folder")
         taken.append(output)
     made_at()  # which a page will tell
     if result is not None:

@@ -24,7 +24,7 @@ def write_plan(
     With ``item_names`` (item id → title, or a title for each of the guard's items) there is a column "title". A value
     without edits has one row without an item. Where the guard conceals, "value" says how many changes are made
     instead: "no change", "1 change" and so on. The table shows what the guard could have done to each user, so it is
-    for the publisher and not for the public.
+    for the publisher and not for the public: only its owner can read the file.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -62,7 +62,7 @@ def write_plan(
             "after": raw(after),
         }
     )
-    with written_beside(path) as file:
+    with written_beside(path, private=True) as file:
         pq.write_table(table, file)
 
 
