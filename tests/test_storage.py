@@ -290,7 +290,7 @@ def test_a_new_guard_cannot_pass_for_an_old_one(tmp_path, saved):
         ag.load_guard(tmp_path / "a.guard")
 
 
-KEY, OTHER = b"a secret of the publisher's", "another secret"
+KEY, OTHER = b"a secret of the publisher's", "another publisher's secret"
 
 
 def test_a_signature_tells_the_publishers_own_guard(tmp_path, small_guard):

@@ -110,9 +110,7 @@ def _refuse_code(file: Path, names: Iterable[Any]) -> None:
     for name in names:
         module = name.partition(":")[0] if isinstance(name, str) and ":" in name else None
         if module is not None and module not in sys.modules:
-            raise GuardFileError(
-                f"{file} needs a class of the module {module[:50]!r}; if you trust it, import that first"
-            )
+            raise GuardFileError(f"{file} needs the module {module[:50]!r}; if you trust both, import that first")
 
 
 def read_key_file(path: os.PathLike[str]) -> bytes:

@@ -88,21 +88,18 @@ def test_a_guard_with_a_network_comes_back_as_it_was(small_twin, guard, tmp_path
 
 
 def test_damaged_weights_are_refused(guard, tmp_path):
-    import json
-
-    from safetensors.numpy import load_file, save_file
-
-    from attriguard.storage import HEADER, _read
+    from attriguard.data.sealed import read_sealed, write_sealed
+    from attriguard.storage import HEADER
 
     guard.save(tmp_path / "g")
-    header, tensors = _read(tmp_path / "g")
+    known = read_sealed(HEADER, tmp_path / "g")
     for name, change in (("W1", None), ("b2", np.zeros(9, np.float32)), ("W2", np.full((150, 4), np.nan, np.float32))):
-        changed = load_file(tmp_path / "g") | {f"classifier.{name}": change}
+        changed = known.tensors | {f"classifier.{name}": change}
         parts = {name: part for name, part in changed.items() if part is not None}
-        save_file(parts, tmp_path / "bad", metadata={HEADER: json.dumps(header)})
+        write_sealed(HEADER, known.header, parts, tmp_path / "bad")  # with a digest that is right
         with pytest.raises(GuardFileError, match="do not fit together"):
             ag.load_guard(tmp_path / "bad")
-    assert set(tensors) == {f"classifier.{name}" for name in ("W1", "b1", "W2", "b2")}
+    assert set(known.tensors) == {f"classifier.{name}" for name in ("W1", "b1", "W2", "b2")}
 
 
 def test_nn_is_the_papers_network():

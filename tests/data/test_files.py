@@ -184,9 +184,11 @@ def test_somebody_elses_link_and_a_ring_of_links_are_refused(tmp_path, monkeypat
             write(link)
     monkeypatch.undo()
     if os.geteuid() == 0:
-        os.lchown(link, 12345, -1)
-        with pytest.raises(DataError, match="somebody else has made"):
-            write(link)
+        os.mkfifo(tmp_path / "pipe")
+        for trap in (link, tmp_path / "pipe"):
+            os.lchown(trap, 12345, -1)
+            with pytest.raises(DataError, match="somebody else has made"):
+                write(trap)
     assert victim.read_bytes() == OLD
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")

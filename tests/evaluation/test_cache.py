@@ -11,9 +11,11 @@ import attriguard as ag
 from attriguard.attacks import lineup
 from attriguard.data.locks import used_alone
 from attriguard.data.sealed import read_sealed, write_sealed
+from attriguard.errors import BusyError
 from attriguard.evaluation.cache import HEADER, NETWORKS, Cache, is_of
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.measure import Measure
+from attriguard.operations.work import open_cache
 
 HITS = {"hits": np.array([[0, 1], [1, 1]], dtype=np.uint8)}
 
@@ -85,6 +87,19 @@ def test_poisoned_predictions_do_not_get_into_figures(tmp_path, small_twin, samp
             write_sealed(HEADER, found.header, changed, file)
         again = curve()
         assert (again.before, again.accuracy, again.expected_l2) == (known.before, known.accuracy, known.expected_l2)
+
+
+def test_a_work_folder_is_for_one_run_at_a_time_and_the_users_cache_for_all(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTRIGUARD_CACHE", str(tmp_path / "cache"))
+    with open_cache(tmp_path / "work") as cache:
+        assert cache.keep_networks
+        with pytest.raises(BusyError, match=r"another run is using .*work; wait"), open_cache(tmp_path / "work"):
+            pass
+        data = ag.load_dataset("twin", n_users=300, n_items=50, n_values=2)
+        with pytest.raises(BusyError):
+            ag.evaluate(data, attacks=["BA-A"], budgets=[1.0], work=tmp_path / "work")
+    with open_cache(tmp_path / "work"), open_cache(None), open_cache(None):
+        pass
 
 
 def test_networks_that_another_run_is_training_are_not_removed(tmp_path):

@@ -67,7 +67,7 @@ def tensor_of(tensors: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     # As float32, which kernels work with: a larger number is infinite there.
     largest = np.finfo(np.float32).max
     if found.dtype.kind != "f" or not found.size or not -largest <= found.min() <= found.max() <= largest:
-        raise DataError(f"the tensor {name!r} of the classifier does not hold finite numbers")
+        raise DataError(f"the tensor {name!r} of the classifier is not finite, or empty, or of another type")
     return found
 
 

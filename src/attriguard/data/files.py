@@ -120,6 +120,7 @@ def check_target(path: Path) -> Path | None:
 
 def _end_of_links(path: Path) -> Path | None:
     if path.exists() and not path.is_dir() and not path.is_file():
+        _refuse_foreign(path, path.stat(), "file")
         return None
     here = path
     for _ in range(MOST_LINKS):
@@ -127,10 +128,15 @@ def _end_of_links(path: Path) -> Path | None:
             if here.is_dir():
                 raise DataError(f"{path} is a folder; name the file to write")
             return here
-        if hasattr(os, "geteuid") and here.lstat().st_uid not in (0, os.geteuid()):
-            raise DataError(f"{here} is a link that somebody else has made; name the file that it leads to")
+        _refuse_foreign(here, here.lstat(), "link")
         here = here.parent / here.readlink()
     raise DataError(f"{path} leads from link to link; name the file to write")
+
+
+def _refuse_foreign(path: Path, found: os.stat_result, what: str) -> None:
+    """What is written must not go where another user wants it to; the system's own links and devices are fine."""
+    if hasattr(os, "geteuid") and found.st_uid not in (0, os.geteuid()):
+        raise DataError(f"{path} is a {what} that somebody else has made; name another file to write")
 
 
 def _created(target: Path, private: bool) -> tuple[Path, int, int]:
