@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +47,6 @@ class TableChanges:
         """The counts of rows that stay, change, go and come."""
         changed, removed = int(self.changed.sum()), int(self.removed.sum())
         return ReleaseSummary(self.changed.size - changed - removed, changed, removed, self.added_users.size)
-
-    def with_added(self, order: NDArray[np.int64]) -> TableChanges:
-        """The same changes with the added rows in another order."""
-        return replace(
-            self,
-            added_users=self.added_users[order],
-            added_columns=self.added_columns[order],
-            added_levels=self.added_levels[order],
-        )
 
 
 def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:

@@ -25,15 +25,6 @@ Ints = NDArray[np.int64]
 Gathered = tuple[Ints, Ints, pa.Array | None]
 
 
-def released_order(changes: TableChanges, slots: Ints) -> Ints:
-    """The released rows as positions in the rows that stay followed by the new ones.
-
-    ``slots`` says for each new row how many of the source's rows come before it; it is sorted.
-    """
-    stay = np.flatnonzero(~changes.removed)
-    return np.argsort(np.concatenate((stay, slots - 0.5)), kind="stable")
-
-
 def rewrite(
     data: PublicData,
     source: SourceTable,
@@ -44,7 +35,7 @@ def rewrite(
 ) -> pa.Table:
     """The released rows in ``order``; ``others`` has the cells of new rows, or a whole column, for all other columns.
 
-    The new rows are in the order in which the changes name them.
+    ``order`` has positions in the rows that stay followed by the new rows as the changes name them.
     """
     rows = source.rows[~changes.removed]
     nothing = np.full(changes.added_users.size, -1, dtype=np.int64)
