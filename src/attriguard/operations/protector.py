@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
+from attriguard.data.releases.added_ratings import draw_ratings
+from attriguard.data.releases.chance import Chance
 from attriguard.data.releases.release import Release, align_items, make_release, refuse_attribute
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
@@ -27,6 +29,7 @@ from attriguard.progress import Progress
 
 # The share of a table's ratings whose items the guard must know.
 FEWEST_KNOWN = 0.1
+ADDED_RATINGS = ("top", "mixed", "drawn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,17 @@ class Protector:
         """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
-        release = make_release(data, released, items=items, random_state=chance, key=self.wishes.key, survey=survey)
+        if self.guard.additions is None and self.wishes.added_ratings != "top" and not data.scale.is_likes:
+            released = self._with_own_ratings(block, released, chance)
+        release = make_release(
+            data,
+            released,
+            items=items,
+            random_state=chance,
+            key=self.wishes.key,
+            survey=survey,
+            order=self.wishes.order,
+        )
         warnings = [
             *self._seen_warning(data),
             *_unknown_warning(block.unknown),
@@ -111,6 +124,17 @@ class Protector:
             *_column_warning(release),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
+
+    def _with_own_ratings(self, block: Prepared, released: csr_array, chance: np.random.Generator | None) -> csr_array:
+        """The release with drawn ratings in new rows; where asked for, only as far as the same is inferred from it."""
+        if self.wishes.added_ratings not in ADDED_RATINGS:
+            raise ParameterError(
+                f"added_ratings must be one of {', '.join(ADDED_RATINGS)}, got {self.wishes.added_ratings!r}"
+            )
+        wanted = self.planner.infer(released)
+        holds = None if self.wishes.added_ratings == "drawn" else lambda trial: self.planner.infer(trial) == wanted
+        items = np.asarray(self.guard.items_)
+        return draw_ratings(block.data, block.X, released, items, Chance.of(chance, self.wishes.key), holds)
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""

@@ -56,8 +56,8 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     of such items stay.
     """
     levels = data.scale.levels
-    old = _levels(data.X, levels)[_find(data.X, source.user_of_row, source.item_of_row)]
-    entry = _find(released, source.user_of_row, column[source.item_of_row])
+    old = _levels(data.X, levels)[find_entries(data.X, source.user_of_row, source.item_of_row)]
+    entry = find_entries(released, source.user_of_row, column[source.item_of_row])
     after = _levels(released, levels)
     new = np.where(column[source.item_of_row] < 0, old, after[entry])
     is_new = after[:-1] > 0
@@ -78,7 +78,7 @@ def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
     return np.append(np.rint(X.data.astype(np.float64) * levels), 0).astype(np.int64)
 
 
-def _find(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
     if X.nnz == 0:
         return np.full(rows.size, -1, dtype=np.int64)

@@ -73,6 +73,8 @@ class Release:
         What the table says about its columns. ``make_release`` of the next block takes it.
     order_note
         What the publisher is told about the order of rows, where it is not the table's.
+    added
+        Which rows of the table are new. Keep it to yourself.
     """
 
     table: pa.Table = field(repr=False)
@@ -83,6 +85,7 @@ class Release:
     telltale: tuple[str, ...] = ()
     survey: Survey | None = field(default=None, repr=False)
     order_note: str = ""
+    added: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was."""
@@ -116,7 +119,8 @@ def join_releases(releases: Iterable[Release]) -> Release:
     filled = {name: how for part in parts for name, how in part.filled.items() if name not in telltale}
     summary = reduce(add, (part.summary for part in parts))
     note = next((part.order_note for part in parts if part.order_note), "")
-    return Release(tables, summary, parts[0].csv, types, filled, telltale, parts[-1].survey, note)
+    added = np.concatenate([part.added for part in parts]) if all(part.added is not None for part in parts) else None
+    return Release(tables, summary, parts[0].csv, types, filled, telltale, parts[-1].survey, note, added)
 
 
 def make_release(
@@ -190,10 +194,7 @@ def _release(
     wanted: str,
 ) -> Release:
     """Fill the new rows, order and number the rows, and put the table together."""
-    if given is None:
-        survey = replace(_surveyed(data, source), settled=False)
-    else:
-        survey = given.with_items(source, data.items)
+    survey = replace(_surveyed(data, source), settled=False) if given is None else given.with_items(source, data.items)
     draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws)
     rows = Rows(data, source, items, changes, filled)
@@ -213,7 +214,17 @@ def _release(
         how, telltale = {}, []
     types = {} if source.csv is None else _types(source, data)
     after = replace(survey, next_number=next_number)
-    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note)
+    return Release(
+        table,
+        changes.summary,
+        source.csv,
+        types,
+        how,
+        tuple(telltale),
+        after,
+        note,
+        order >= source.rows.size - changes.summary.removed,
+    )
 
 
 def release_table(
