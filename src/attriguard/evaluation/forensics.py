@@ -30,11 +30,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Clues = dict[str, Floats]
-# An order is believed if at least this share of neighbours keeps it, and other rules if this share of rows does.
-KEPT, USUAL = 0.75, 0.9
-# The share of distinct cells from which on a column of whole numbers is taken for row ids, and others for comments.
-DISTINCT = 0.9
+# What this share of rows (or of neighbours, for an order) does is the rule, and the others break it.
+RULE = 0.75
 MOST_SHAPES = 20
+SAMPLE = 2_000
 TOGETHER = "all clues together"
 
 
@@ -192,7 +191,7 @@ class _Table:
     def ids(self, k: int) -> Ints | None:
         """The column as row ids: whole numbers that are nearly all distinct."""
         distinct = self.distinct[k]
-        if len(distinct) < DISTINCT * self.n_rows or (self.codes[k] < 0).any():
+        if len(distinct) < RULE * self.n_rows or (self.codes[k] < 0).any():
             return None
         try:
             return distinct.cast(pa.int64()).to_numpy()[self.codes[k]]
@@ -201,7 +200,7 @@ class _Table:
 
 
 def _order_clues(seen: _Table) -> Clues:
-    """Rows outside the longest run of rows that keep an order which most neighbours keep.
+    """Rows outside the longest run of rows that keep an order which most rows keep.
 
     Orders are by one column, or by user or item and another column; users may come in any order. Where nothing orders
     a user's rows, the last of them are suspicious.
@@ -209,15 +208,13 @@ def _order_clues(seen: _Table) -> Clues:
     breaks, ordered = np.zeros(seen.n_rows), False
     columns = {k: seen.ranks(k) for k in seen.codes}
     firsts = [(seen.user, _as_they_come(seen.users))] + [(k, rank) for k, ways in columns.items() for rank in ways]
-    everywhere = np.ones(max(seen.n_rows - 1, 0), dtype=np.bool_)
-    for k, first in firsts:
-        sign = _kept(first, everywhere)
-        if not sign:
+    for k, rank in firsts:
+        first = _direction(rank) * rank
+        if not first.any():
             continue
-        first = sign * first
         breaks += _outside(first)
-        ordered |= k != seen.user and k != seen.item
         if k not in (seen.user, seen.item):
+            ordered = True
             continue
         tie = first[1:] == first[:-1]
         for second in (rank for other, ways in columns.items() if other != k for rank in ways):
@@ -226,10 +223,10 @@ def _order_clues(seen: _Table) -> Clues:
                 ordered = True
                 _, pair = np.unique(np.stack((first, within * second)), axis=1, return_inverse=True)
                 breaks += _outside(pair.reshape(-1))
-    if ordered:
-        return {"it breaks the order of rows": breaks}
-    late = _position_in_group(seen.users, np.arange(seen.n_rows))
-    return {"it breaks the order of rows": breaks, "it stands behind the user's other rows": late}
+    found = {"it breaks the order of rows": breaks}
+    if not ordered:
+        found["it stands behind the user's other rows"] = _position_in_group(seen.users, np.arange(seen.n_rows))
+    return found
 
 
 def _as_they_come(users: Ints) -> Ints:
@@ -240,11 +237,23 @@ def _as_they_come(users: Ints) -> Ints:
     return middle[users]
 
 
+def _direction(ranks: Ints) -> int:
+    """1 if most rows stand in this order, -1 if they stand in its contrary, 0 if in neither; judged by a sample."""
+    sample = ranks[np.linspace(0, ranks.size - 1, min(SAMPLE, ranks.size)).astype(np.int64)]
+    # In a column with few values many rows never fall, whatever their order.
+    mixed = np.random.default_rng(0).permutation(sample)
+    for sign in (1, -1):
+        breaking = _outside(sign * sample).mean()
+        if breaking <= 1 - RULE and breaking < _outside(sign * mixed).mean() / 2:
+            return sign
+    return 0
+
+
 def _kept(ranks: Ints, among: Flags) -> int:
     """1 if most neighbours rise, -1 if most fall, 0 if they do both; equal ones do neither."""
     rises = int(np.count_nonzero((ranks[1:] > ranks[:-1]) & among))
     falls = int(np.count_nonzero((ranks[1:] < ranks[:-1]) & among))
-    if max(rises, falls) < KEPT * max(rises + falls, 1):
+    if max(rises, falls) < RULE * max(rises + falls, 1):
         return 0
     return 1 if rises >= falls else -1
 
@@ -279,9 +288,9 @@ def _id_clues(seen: _Table) -> Clues:
         gaps = np.diff(ids[order])
         nearest = np.minimum(np.append(np.inf, gaps), np.append(gaps, np.inf))
         alone = nearest != 1
-        if alone.mean() <= 1 - USUAL:
+        if alone.mean() <= 1 - RULE:
             odd[order] += alone
-        elif (nearest == 0).mean() <= 1 - USUAL:
+        elif (nearest == 0).mean() <= 1 - RULE:
             odd[order] += nearest == 0
     return {"its row id is odd": odd}
 
@@ -292,7 +301,7 @@ def _time_clues(seen: _Table) -> Clues:
     for k, form in seen.times.items():
         times, valid = form.read(seen.columns[k])
         name = seen.names[k]
-        step = next(step for step in form.steps if (times[valid] % step == 0).mean() > USUAL)
+        step = next(step for step in form.steps if (times[valid] % step == 0).mean() > RULE)
         found[f"{name} is of a finer step"] = valid & (times % step != 0)
         order = np.lexsort((times, seen.users))
         gaps = np.where(np.diff(seen.users[order]) == 0, np.diff(times[order]), np.inf)
@@ -310,7 +319,8 @@ def _rating_clues(seen: _Table) -> Clues:
     """Ratings against those that the item has from others, and that the user gave elsewhere."""
     if seen.rating is None:
         return {}
-    ratings, found = seen.ranks(seen.rating)[0], {}
+    found: Clues = {}
+    ratings = seen.ranks(seen.rating)[0]
     for name, group in (("item", seen.items), ("user", seen.users)):
         others = np.bincount(group)[group] - 1.0
         place = _position_in_group(group, ratings) * (others + 1) - 0.5  # of all, how many are lower, ties half
@@ -348,7 +358,7 @@ def _cell_clues(seen: _Table) -> Clues:
             empty += blank
             share = np.bincount(shapes)[shapes] / seen.n_rows
             rare = np.maximum(rare, -np.log(share))
-        if k in seen.others and len(seen.distinct[k]) < DISTINCT * seen.n_rows:
+        if k in seen.others and len(seen.distinct[k]) < RULE * seen.n_rows:
             alone = [_alone(group, codes) for group in (seen.users, seen.items)]
             strange += alone[0] & alone[1]
     return {

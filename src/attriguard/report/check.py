@@ -49,8 +49,8 @@ def check_warnings(check: Check) -> tuple[str, ...]:
     if found is None or found.auc - found.margin <= 0.5 or found.auc <= TOLD:
         return ()
     return (
-        f"which rows were added can be told with AUC {found.auc:.3f}, mostly by this: {found.by}. An attacker drops such "
-        "rows; the goal conceal adds none",
+        f"which rows were added can be told with AUC {found.auc:.3f}, mostly by this: {found.by}; an attacker drops "
+        "such rows, and the goal conceal adds none",
     )
 
 

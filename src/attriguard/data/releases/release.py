@@ -214,17 +214,8 @@ def _release(
         how, telltale = {}, []
     types = {} if source.csv is None else _types(source, data)
     after = replace(survey, next_number=next_number)
-    return Release(
-        table,
-        changes.summary,
-        source.csv,
-        types,
-        how,
-        tuple(telltale),
-        after,
-        note,
-        order >= source.rows.size - changes.summary.removed,
-    )
+    new = order >= np.count_nonzero(~changes.removed)
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, new)
 
 
 def release_table(
