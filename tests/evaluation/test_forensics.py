@@ -221,3 +221,29 @@ def test_metadata_that_speaks_of_other_rows_is_found(plain: pd.DataFrame) -> Non
 def test_no_added_row_says_nothing(plain: pd.DataFrame) -> None:
     table = pa.Table.from_pandas(plain)
     assert forensics.examine(table, np.zeros(table.num_rows, dtype=bool), user="user", item="item") is None
+
+
+def test_the_check_says_how_well_added_rows_are_told(tmp_path: Path) -> None:
+    data = ag.load_dataset("twin", n_users=500, n_items=80, n_values=2)
+
+    def protected(**options: object) -> ag.Released:
+        return ag.protect(data, budget=2.0, key=KEY, **options)
+
+    marked = protected(goal="mislead", added_ratings="top")
+    found = marked.check.forensics
+    assert found is not None
+    assert found.added == marked.summary.added
+    assert found.auc > 0.6
+    assert any("can be told with AUC" in line and found.by in line for line in marked.warnings)
+    assert f"Which rows were added can be told with AUC {found.auc:.3f}" in marked.headline
+    assert marked.record()["check"]["added_rows"]["by"] == found.by
+    assert "What tells most" in marked.save(tmp_path / "page.html").read_text()
+    assert "added_rows_auc" in [row["figure"] for row in marked.rows()]
+    drawn = protected(goal="mislead", added_ratings="drawn")
+    assert drawn.check.forensics is not None
+    assert drawn.check.forensics.auc < found.auc - 0.05
+    # The default goal adds no row, and nothing is said.
+    plain = protected()
+    assert plain.check.forensics is None
+    assert not [line for line in (*plain.warnings, plain.headline) if "added can be told" in line]
+    assert plain.record()["check"]["added_rows"] is None

@@ -170,6 +170,7 @@ class _Table:
 
     @property
     def others(self) -> list[int]:
+        """The columns that are neither user, item nor rating."""
         return [k for k in self.codes if k not in (self.user, self.item, self.rating)]
 
     def ranks(self, k: int) -> list[Ints]:
