@@ -36,12 +36,15 @@ ORDERS: dict[str, Sort] = {
 
 
 def ratings() -> pd.DataFrame:
-    """Ratings as users give them, some kinder than others, in sessions of their own."""
+    """Ratings as users give them, some kinder than others, some items a little better, in sessions of their own.
+
+    New ratings are drawn from the user's own, not from the item's: items that differ twice as much would be a clue.
+    """
     rng = np.random.default_rng(0)
     popular = 1 / np.arange(4, N_ITEMS + 4)
     users, items = np.nonzero(rng.random((N_USERS, N_ITEMS)) < rng.permutation(np.minimum(8 * popular, 0.9)))
-    kind = rng.normal(4, 0.7, N_USERS)
-    stars = np.clip(np.rint(rng.normal(kind[users], 1)), 1, 5).astype(int)
+    kind, better = rng.normal(4, 0.7, N_USERS), rng.normal(0, 0.3, N_ITEMS)
+    stars = np.clip(np.rint(rng.normal(kind[users] + better[items], 1)), 1, 5).astype(int)
     gaps = np.where(rng.random(users.size) < 0.7, rng.exponential(90, users.size) + 1, rng.exponential(8e5, users.size))
     first = 1_400_000_000 + rng.integers(0, 3e7, N_USERS)
     order = np.lexsort((rng.random(users.size), users))

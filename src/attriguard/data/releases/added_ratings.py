@@ -2,7 +2,8 @@
 
 A search adds ratings at the top of the scale, where they count most. Drawn ones count less, so that a value the search
 had reached may be lost again: ``holds`` says which users a trial still serves, and only they get drawn ratings.
-Everything depends on the user's own ratings alone, so that blocks of users get the same as the whole table.
+Everything depends on the user's own ratings alone, so that blocks of users get the same as the whole table. What others
+gave the item is not looked at: where items differ much, a new rating that is odd for its item remains a clue.
 """
 
 from __future__ import annotations
