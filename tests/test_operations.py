@@ -134,7 +134,7 @@ def test_data_may_come_in_any_form(form, data, table, people, files, guard):
     ratings, attributes = forms(table, people, files)[form]
     learnt = ag.learn(ratings, attributes=attributes, attribute="city", budget=3.0)
     assert sorted(learnt.values_) == sorted(guard.values_)
-    assert learnt.metadata_ == {"attribute": "city"}
+    assert learnt.metadata_ == {"attribute": "city", "rated": True}
     released = ag.protect(ratings, guard, key=KEY)
     expected = ag.protect(table, files / "city.guard", key=KEY)
     assert released.summary == expected.summary

@@ -79,6 +79,17 @@ class Wishes:
         int | None,
         typer.Option(min=1, help="No user gets more changes than that, whatever is drawn.", rich_help_panel=WISHES),
     ] = None
+    order: Annotated[
+        str,
+        typer.Option(help="Of the released rows: keep, sorted (by user and item) or shuffled.", rich_help_panel=WISHES),
+    ] = "keep"
+    added_ratings: Annotated[
+        str,
+        typer.Option(
+            help="Ratings of added rows: mixed (drawn from the user's own where that misleads as well), drawn or top.",
+            rich_help_panel=WISHES,
+        ),
+    ] = "mixed"
     drop_columns: Annotated[
         str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=WISHES)
     ] = ""

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from attriguard.attacks.base import Attack
 from attriguard.evaluation.exposure import averaged
+from attriguard.evaluation.forensics import Forensics
 from attriguard.evaluation.inference import (
     Estimate,
     Inference,
@@ -33,13 +34,15 @@ class Check:
 
     ``before`` holds attackers who learn from original rows and attack original rows. ``after`` holds all who attack
     released rows: those who learnt from released rows (they know the guard and retrain), and those who learnt from
-    original rows (they do not know that there is a guard).
+    original rows (they do not know that there is a guard). ``forensics`` says how well the rows that the release added
+    can be told from the others; None where it added none.
     """
 
     n_users: int
     guessing: float  # the share of users with the most frequent value
     before: tuple[Inference, ...]
     after: tuple[Inference, ...]
+    forensics: Forensics | None = None
 
     @property
     def m(self) -> int:

@@ -222,3 +222,7 @@ class Planner:
         inferred = infer(goal.model(learnt), X)
         mechanism = goal.mechanism(self.settings, learnt)
         return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)
+
+    def infer(self, X: csr_array) -> NDArray[np.int64]:
+        """What the goal's classifier infers from released rows of the users of a plan."""
+        return infer(self.goal.model(self.learnt), X)

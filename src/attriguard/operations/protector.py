@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
+from attriguard.data.releases.added_ratings import draw_ratings
+from attriguard.data.releases.chance import Chance
 from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.release import Release, align_items, make_release
 from attriguard.data.releases.survey import Survey
@@ -29,6 +31,7 @@ from attriguard.progress import Progress
 
 # The share of a table's ratings whose items the guard must know.
 FEWEST_KNOWN = 0.1
+ADDED_RATINGS = ("top", "mixed", "drawn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +119,11 @@ class Protector:
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
         key = self.wishes.key_for(self.attribute, "places")
-        release = make_release(data, released, items=items, random_state=chance, key=key, survey=survey)
+        if self.guard.additions is None and self.wishes.added_ratings != "top" and not data.scale.is_likes:
+            released = self._with_own_ratings(block, released, Chance.of(chance, key))
+        release = make_release(
+            data, released, items=items, random_state=chance, key=key, survey=survey, order=self.wishes.order
+        )
         warnings = [
             *self._seen_warning(data),
             *_unknown_warning(block.unknown),
@@ -130,6 +137,16 @@ class Protector:
     def attribute(self) -> str:
         """The name of the attribute that the guard hides."""
         return str(self.guard.metadata_.get("attribute", ""))
+
+    def _with_own_ratings(self, block: Prepared, released: csr_array, chance: Chance) -> csr_array:
+        """The release with drawn ratings in new rows; where asked for, only as far as the same is inferred from it."""
+        if self.wishes.added_ratings not in ADDED_RATINGS:
+            raise ParameterError(
+                f"added_ratings must be one of {', '.join(ADDED_RATINGS)}, got {self.wishes.added_ratings!r}"
+            )
+        wanted = self.planner.infer(released)
+        holds = None if self.wishes.added_ratings == "drawn" else lambda trial: self.planner.infer(trial) == wanted
+        return draw_ratings(block.data, block.X, released, np.asarray(self.guard.items_), chance, holds)
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""

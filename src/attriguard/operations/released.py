@@ -21,7 +21,7 @@ from attriguard.guard import AttriGuard
 from attriguard.operations.protector import Block
 from attriguard.operations.results import Result
 from attriguard.plan import Plan
-from attriguard.report.check import check_record, check_rows, check_section, check_tables, verdict
+from attriguard.report.check import check_record, check_rows, check_section, check_tables, check_warnings, told, verdict
 from attriguard.report.page import Page, Section, Table
 from attriguard.report.plan_table import write_plan
 
@@ -60,7 +60,7 @@ class Released(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What may give the release away, or was not done."""
-        return self.block.warnings
+        return self.block.warnings + (() if self.check is None else check_warnings(self.check))
 
     def record(self) -> dict[str, Any]:
         """The counts, as JSON knows them; nothing about a single user."""
@@ -113,7 +113,8 @@ class Released(Result):
     def headline(self) -> str:
         """What attackers infer, where that was checked; how many ratings changed, in all and a user."""
         found = self.record()
-        checked = "" if self.check is None else f"{verdict(self.check)}\n"
+        said = [] if self.check is None else [verdict(self.check), told(self.check)]
+        checked = "".join(f"{line}\n" for line in said if line)
         return (
             f"{checked}released {found['users']:,} users: {found['added']:,} ratings added, {found['removed']:,} "
             f"removed, {found['changed']:,} changed, {found['kept']:,} as they were\n"
@@ -123,7 +124,7 @@ class Released(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """For whom the policy was extended, and who could not be given the whole budget."""
-        found, lines = self.record(), list(self.notes)
+        found, lines = self.record(), [*self.notes, *filter(None, [self.block.release.order_note])]
         if found["users_beyond_policy"]:
             lines.append(
                 f"{found['users_beyond_policy']:,} users have a value that the policy cannot reach; for these the "

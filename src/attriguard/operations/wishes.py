@@ -80,6 +80,11 @@ class Wishes:
         No user gets more changes than that, whatever is drawn.
     drop_columns
         Columns of the table that are not published.
+    order
+        Of the released rows: "keep", "sorted" (by user and item) or "shuffled".
+    added_ratings
+        "mixed": drawn from the user's own where the guard's classifier is misled all the same, else the top of the
+        scale. "drawn": always drawn. "top": never. Where additions are named, their ratings are.
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -87,6 +92,8 @@ class Wishes:
     additions: Any = None
     most: int | None = None
     drop_columns: Sequence[str] = ()
+    order: str = "keep"
+    added_ratings: str = "mixed"
 
     @classmethod
     def of(cls, options: dict[str, Any], random_state: Any) -> Wishes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from attriguard.evaluation.check import MEASURES, Check
@@ -12,6 +13,8 @@ from attriguard.report.page import Figure, Section, Table
 from attriguard.report.plots import BarPlot, draw
 
 NAMES = {"auc": "AUC", "accuracy": "accuracy", "balanced": "balanced accuracy"}
+# From this AUC on, whoever can tell added rows from others is worth a warning.
+TOLD = 0.6
 ORIGINAL, RETRAINED, UNAWARE = "original", "released, retrained", "released, unaware"
 
 
@@ -28,6 +31,25 @@ def verdict(check: Check) -> str:
         f"The strongest attacker {said}: AUC {shown(before.auc)} → {shown(after.auc)}, accuracy "
         f"{shown(check.strongest_before('accuracy').accuracy)} → {shown(check.strongest_after('accuracy').accuracy)} "
         f"(guessing: {check.guessing:.3f}; checked on {check.n_users:,} users)"
+    )
+
+
+def told(check: Check) -> str:
+    """How well the rows that were added can be told from the others, in a sentence; "" where none was added."""
+    found = check.forensics
+    if found is None:
+        return ""
+    return f"Which rows were added can be told with AUC {found.auc:.3f} ± {found.margin:.3f} (0.5 is guessing)"
+
+
+def check_warnings(check: Check) -> tuple[str, ...]:
+    """What the publisher must know: added rows that can be told can be dropped, and with them the protection."""
+    found = check.forensics
+    if found is None or found.auc - found.margin <= 0.5 or found.auc <= TOLD:
+        return ()
+    return (
+        f"which rows were added can be told with AUC {found.auc:.3f}, mostly by this: {found.by}; an attacker drops "
+        "such rows, and the goal conceal adds none",
     )
 
 
@@ -81,8 +103,19 @@ def check_section(check: Check, values: Sequence[str]) -> Section:
             "attackers who had learnt from the others. A retrained attacker learnt from released rows: he knows that "
             "there is a guard. An unaware one learnt from original rows. Who is wrong more often than chance turns his "
             "answers round. The release is judged by the strongest, by his AUC.",
+            *filter(None, [_told_how(check)]),
         ],
         parts=[_drawn(check), *check_tables(check), table],
+    )
+
+
+def _told_how(check: Check) -> str:
+    found = check.forensics
+    if found is None:
+        return ""
+    return (
+        f"{told(check)}, by whoever has nothing but the released table and looks at the order of its rows, their cells "
+        f"and their ratings. What tells most: {found.by}."
     )
 
 
@@ -105,8 +138,10 @@ def _drawn(check: Check) -> Figure:
 
 
 def check_rows(check: Check) -> list[dict[str, Any]]:
-    """One row a figure of an attacker, with half the width of its 95 % interval."""
-    return [
+    """One row a figure of an attacker, with half the width of its 95 % interval; and how well added rows are told."""
+    found = check.forensics
+    forensics = [] if found is None else [{"figure": "added_rows_auc", "value": found.auc, "interval": found.margin}]
+    return forensics + [
         {
             "figure": name,
             "value": getattr(each, name).value,
@@ -130,6 +165,7 @@ def check_record(check: Check) -> dict[str, Any]:
         "worse": check.worse,
         "change_of_auc": {"value": change.value, "interval": change.margin},
         "figures": check_rows(check),
+        "added_rows": None if check.forensics is None else asdict(check.forensics),
     }
 
 

@@ -144,20 +144,21 @@ def test_half_stars_are_written_with_the_decimals_they_need_if_the_user_does_so(
     assert out.column("rating").to_pylist() == ["2", "3.5", "2.0", "2.5", "2.0", "3.5"]
 
 
-def test_a_key_decides_every_place_and_another_key_another() -> None:
+def test_a_key_decides_every_time_and_another_key_another() -> None:
     n = 60
-    table = pa.table({"user": np.repeat(np.arange(n), 3), "item": np.tile([5, 1, 3], n)})
-    data = ag.read_ratings(table)
+    times = 1_600_000_000 + np.random.default_rng(0).integers(0, 10**7, 3 * n)
+    table = pa.table({"user": np.repeat(np.arange(n), 3), "item": np.tile([5, 1, 3], n), "when": times})
     released = csr_array(np.ones((n, 5), dtype=np.float32))
 
-    def order(key: bytes | str) -> list[int]:
-        return make_release(data, released, items=[1, 2, 3, 4, 5], key=key).table.column("item").to_pylist()
+    def rows(key: bytes | str, table: pa.Table = table, n: int = n) -> list[tuple[int, ...]]:
+        data = ag.read_ratings(table)
+        out = make_release(data, released[:n], items=[1, 2, 3, 4, 5], key=key).table
+        return [tuple(row.values()) for row in out.to_pylist()]
 
-    assert order(KEY) == order(KEY) == order(KEY.decode())
-    assert order(KEY) != order(b"another secret of mine")
-    # Users with the same rows have different places.
-    places = np.array(order(KEY)).reshape(n, 5)
-    assert len({tuple(row) for row in places.tolist()}) > 5
+    assert rows(KEY) == rows(KEY) == rows(KEY.decode())
+    assert rows(KEY) != rows(b"another secret of mine")
+    # A user who leaves changes nothing for the others.
+    assert rows(KEY, table.slice(0, 3 * n - 3), n - 1) == [row for row in rows(KEY) if row[0] < n - 1]
 
 
 def test_the_order_of_the_catalogue_makes_no_difference_under_a_key() -> None:

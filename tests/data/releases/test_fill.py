@@ -191,6 +191,45 @@ def test_row_ids(change: str, tmp_path: Path) -> None:
         assert ids.min() <= numbers.min() <= numbers.max() <= ids.max()
 
 
+@pytest.mark.parametrize("order", ["user", "time"])
+@pytest.mark.parametrize("holes", [0.0, 0.05])
+def test_row_ids_do_not_tell_whose_row_went(order: str, holes: float) -> None:
+    """Ids along the rows or along time, with and without holes: gaps are no more frequent around whose row went."""
+    rng = np.random.default_rng(4)
+    frame = table(share=0.6)
+    frame["when"] = stamps(frame)
+    ids = np.flatnonzero(rng.random(2 * len(frame)) >= holes)[: len(frame)]
+    frame["id"] = ids if order == "user" else ids[frame["seconds"].rank(method="first").to_numpy().astype(int) - 1]
+    data = ag.read_ratings(pa.Table.from_pandas(frame.drop(columns="seconds"), preserve_index=False))
+    X = data.X.toarray()
+    loser = np.arange(N_USERS) % 2 == 0
+    X[(X > 0) & loser[:, None] & (rng.random(X.shape) < 0.2)] = 0.0
+    release = make_release(data, csr_array(X), random_state=0)
+    out = release.table.to_pandas()
+    assert release.summary.removed > 100 > release.summary.added == 0
+    by_id = out.sort_values("id")
+    gap = by_id["id"].diff().fillna(1).to_numpy() > 1
+    of_loser = loser[by_id["user"].to_numpy()]
+    assert gap[of_loser].mean() == pytest.approx(gap[~of_loser].mean(), abs=0.05)
+    assert gap.mean() == pytest.approx(holes, abs=0.02)
+    if order == "user":
+        assert (np.diff(out["id"]) > 0).all()
+
+
+def test_row_ids_go_on_behind_a_block_in_which_nothing_happened() -> None:
+    ids = np.cumsum(np.random.default_rng(0).integers(1, 9, 200))
+    given = pa.table({"user": np.arange(200) // 10, "item": np.arange(200) % 10, "id": ids})
+    first, second = ag.read_ratings(given.slice(0, 100)), ag.read_ratings(given.slice(100))
+    kept = make_release(first, first.X, key=b"a secret of 16 b")
+    assert kept.table.equals(given.slice(0, 100))
+    X = second.X.toarray()
+    X[:, 0] = 0.0
+    rest = make_release(second, csr_array(X), key=b"a secret of 16 b", survey=kept.survey)
+    numbers = join_releases([kept, rest]).table["id"].to_numpy()
+    assert numbers.size == 190
+    assert (np.diff(numbers) > 0).all()
+
+
 def test_hashes_are_drawn_and_comments_are_telltale() -> None:
     frame = table().drop(columns="seconds")
     pairs = (frame["user"] * N_ITEMS + frame["item"]).astype(str)
@@ -204,11 +243,22 @@ def test_hashes_are_drawn_and_comments_are_telltale() -> None:
     assert "comment" not in release.filled
 
 
-def test_what_pandas_notes_about_its_index_does_not_tell_how_many_rows_there_were(tmp_path: Path) -> None:
-    table().to_parquet(tmp_path / "r.parquet")
+def test_metadata_does_not_tell_how_many_rows_there_were(tmp_path: Path) -> None:
+    frame = table()
+    frame.attrs["rows"] = len(frame)
+    given = pa.Table.from_pandas(frame)
+    noted = {**given.schema.metadata, b"source": b"987 rows"}
+    first = given.schema.field(0).with_metadata({"distinct": "60"})
+    schema = pa.schema([first, *list(given.schema)[1:]], metadata=noted)
+    pq.write_table(given.cast(schema), tmp_path / "r.parquet")
     release, _ = released(tmp_path / "r.parquet")
     release.write(tmp_path / "out.parquet")
-    noted = json.loads(pq.read_schema(tmp_path / "out.parquet").metadata[b"pandas"])
+    written = pq.read_schema(tmp_path / "out.parquet")
+    assert written.equals(given.schema)
+    assert set(written.metadata) == {b"pandas"}
+    assert "distinct" not in str(written.field(0).metadata)
+    noted = json.loads(written.metadata[b"pandas"])
+    assert "attributes" not in noted
     assert noted["index_columns"][0]["stop"] == release.table.num_rows
     assert pd.read_parquet(tmp_path / "out.parquet").index.equals(pd.RangeIndex(release.table.num_rows))
 

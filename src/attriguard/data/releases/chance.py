@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_rng
+from attriguard._keys import fresh_key
 from attriguard.errors import ParameterError
 
 Ints = NDArray[np.int64]
@@ -56,6 +57,8 @@ class Chance:
             raise ParameterError("give either a key or a random_state: under a key nothing is left to chance")
         if not isinstance(key, (bytes, str, type(None))):
             raise ParameterError(f"key must be bytes or text, got {type(key).__name__}")
+        if key is None and random_state is None:
+            key = fresh_key()  # which nobody can repeat
         return cls(check_rng(random_state), key.encode() if isinstance(key, str) else key)
 
     def generator(self, purpose: str) -> np.random.Generator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,15 +48,6 @@ class TableChanges:
         changed, removed = int(self.changed.sum()), int(self.removed.sum())
         return ReleaseSummary(self.changed.size - changed - removed, changed, removed, self.added_users.size)
 
-    def with_added(self, order: NDArray[np.int64]) -> TableChanges:
-        """The same changes with the added rows in another order."""
-        return replace(
-            self,
-            added_users=self.added_users[order],
-            added_columns=self.added_columns[order],
-            added_levels=self.added_levels[order],
-        )
-
 
 def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:
     """Compare the released matrix with the source's rows.
@@ -65,8 +56,8 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     of such items stay.
     """
     levels = data.scale.levels
-    old = _levels(data.X, levels)[_find(data.X, source.user_of_row, source.item_of_row)]
-    entry = _find(released, source.user_of_row, column[source.item_of_row])
+    old = _levels(data.X, levels)[find_entries(data.X, source.user_of_row, source.item_of_row)]
+    entry = find_entries(released, source.user_of_row, column[source.item_of_row])
     after = _levels(released, levels)
     new = np.where(column[source.item_of_row] < 0, old, after[entry])
     is_new = after[:-1] > 0
@@ -87,9 +78,9 @@ def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
     return np.append(np.rint(X.data.astype(np.float64) * levels), 0).astype(np.int64)
 
 
-def _find(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
-    if X.nnz == 0:
+    if X.nnz == 0 or rows.size == 0:
         return np.full(rows.size, -1, dtype=np.int64)
     numbered = csr_array((np.arange(1, X.nnz + 1), X.indices, X.indptr), shape=X.shape)
     # Without this, scipy would look through the whole row of every entry.

@@ -1,4 +1,4 @@
-"""The order of a table's rows: recognised where there is one, and kept where new rows come in.
+"""The order of a table's rows: recognised where there is one, and completed where it leaves some rows equal.
 
 Rows may be sorted by any columns, one after the other (user, item, rating, times, others), upwards or downwards, ids as
 numbers or as text; or each user's rows may stand together, whatever the order of users. What is looked for first is an
@@ -9,7 +9,6 @@ count: they are made anew once the order is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +51,7 @@ class Rows:
         self, data: PublicData, source: SourceTable, items: NDArray[Any], changes: TableChanges, filled: Filled
     ) -> None:
         self.data, self.source, self.changes, self.filled = data, source, changes, filled
-        self.item_order = ItemOrder(data.items, items)
+        self.items, self.item_order = items, ItemOrder(data.items, items)
         self._made: dict[tuple[int, str], tuple[NDArray[Any], NDArray[Any]]] = {}
 
     def pair(self, column: int, mode: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -84,9 +83,16 @@ class Rows:
         numbers = _numbers(cells if extra is None else pa.concat_arrays([cells, extra]), mode)
         return numbers[source.rows], np.append(numbers, 0)[index]
 
+    def released(self, column: int, mode: str) -> NDArray[Any]:
+        """The same numbers for the rows that stay, with their new ratings, followed by the new rows."""
+        old, new = self.pair(column, mode)
+        if column == self.source.rating:
+            old = np.where(self.changes.changed, np.array(rating_values(self.data.scale))[self.changes.new_level], old)
+        return np.concatenate((old[~self.changes.removed], new))
+
     def modes(self, column: int) -> list[str]:
         """The ways in which the column's cells can be compared."""
-        if column in self.filled.times:
+        if column in self.filled.times or column == self.source.rating:
             return ["numbers"]
         text = pa.types.is_large_string(plain_type(self.source.table.column(column).type))
         return ["numbers", "text"] if text else ["numbers"]
@@ -130,6 +136,28 @@ def find_order(rows: Rows, survey: Survey, sequence: Ints | None = None) -> tupl
         values = rows.pair(found.column, found.mode)[0][sequence]
         tie &= values[1:] == values[:-1]
     return tuple(levels)
+
+
+def completed(rows: Rows, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The order with user and item behind it, where it lacks them, so that no two rows are equal in it."""
+    for column in (rows.source.user, rows.source.item):
+        if column not in [level.column for level in levels]:
+            modes = rows.modes(column)
+            # Of numbers and text, the way in which the rows are sorted already.
+            kept = [mode for mode in modes if first_broken(rows, (*levels, Level(column, mode))) is None]
+            levels = (*levels, Level(column, (kept or modes)[0]))
+    return levels
+
+
+def first_broken(rows: Rows, levels: tuple[Level, ...]) -> int | None:
+    """The first of the levels by which the table's rows are not sorted; None if they are sorted by all."""
+    tie = np.ones(max(rows.source.rows.size - 1, 0), dtype=np.bool_)
+    for depth, level in enumerate(levels):
+        values = level.sign * rows.pair(level.column, level.mode)[0]
+        if ((values[1:] < values[:-1]) & tie).any():
+            return depth
+        tie &= values[1:] == values[:-1]
+    return None
 
 
 def _user_level(rows: Rows, sequence: Ints) -> Level | None:
@@ -198,19 +226,3 @@ def _numbers(cells: pa.Array, mode: str) -> NDArray[Any]:
     rank = np.full(order.size + 1, -1, dtype=np.int64)
     rank[order] = np.arange(order.size)
     return rank[encoded.indices.fill_null(-1).to_numpy()]
-
-
-def within(values: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any]) -> tuple[Ints, Ints]:
-    """``np.searchsorted`` on both sides, in a range of its own for each wanted value; each range is sorted."""
-    return _search(values, low, high, lambda found: found < wanted), _search(
-        values, low, high, lambda found: found <= wanted
-    )
-
-
-def _search(values: NDArray[Any], low: Ints, high: Ints, before: Callable[[NDArray[Any]], Flags]) -> Ints:
-    low, high = low.copy(), high.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        right = before(values[np.minimum(middle, values.size - 1)]) & (low < high)
-        low, high = np.where(right, middle + 1, low), np.where(right, high, np.where(low < high, middle, high))
-    return low

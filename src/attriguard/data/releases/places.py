@@ -1,91 +1,78 @@
-"""Where the new rows of a release go: no place in the table tells that a row is new.
+"""Where the rows of a release stand: an order of the released cells decides it, so that no place tells a new row.
 
-- Where the table's rows are sorted (see ``orders``), new rows stand where that order puts them, and equal ones in any
-  order.
-- Where each user's rows stand together, a new row stands among them: in order, if that user's rows are sorted by item,
-  else at random. The new rows of a user without rows come last.
-- Where the table has no order, a new row stands anywhere in the table.
+- "keep": the order that the table has (see ``orders``). Where its columns do not tell why a row stands where it does,
+  a new row could not be put anywhere without a trace; so rows that are equal in the order are sorted by user and item,
+  and a table without an order is sorted by these two alone. A release that adds no row leaves all rows in their place.
+- "sorted": by user and item.
+- "shuffled": in any order. Under a key, that of a row depends on the key, the user and the item.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from attriguard.data.releases.chance import Draws
-from attriguard.data.releases.orders import Level, Rows, within
-from attriguard.data.tables.arrays import plain_type
+from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.orders import Level, Rows, completed, first_broken
+from attriguard.data.releases.survey import Survey
+from attriguard.errors import ParameterError
 
 Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+ORDERS = ("keep", "sorted", "shuffled")
 
 
-def place_new_rows(
-    rows: Rows, levels: tuple[Level, ...], draws: Draws, sequence: Ints | None = None
-) -> tuple[Ints, Ints]:
-    """The new rows in their order, and for each how many of the table's rows come before it.
+class Places(NamedTuple):
+    """The released rows in their order, as positions in the rows that stay followed by the new ones.
 
-    ``sequence`` are the table's rows in another order than the table's.
+    ``note`` is what the publisher is told about the order, where it is not the table's; ``survey`` is for the next
+    block, which is ordered in the same way.
     """
-    users = rows.changes.added_users
-    n_rows = rows.source.rows.size
-    low, high = np.zeros(users.size, dtype=np.int64), np.full(users.size, n_rows, dtype=np.int64)
-    keys: list[NDArray[Any]] = []
-    for depth, level in enumerate(levels):
-        old, new = rows.pair(level.column, level.mode)
-        old, new = level.sign * (old if sequence is None else old[sequence]), level.sign * new
-        keys.append(new)
-        if depth:
-            low, high = within(old, low, high, new)
-        else:
-            low, high = np.searchsorted(old, new), np.searchsorted(old, new, side="right")
-    last = (draws.seeds >> np.uint64(1)).astype(np.int64)
-    if len(levels) == 1 and levels[0].column == rows.source.user:
-        low, high, last = _among_items(rows, (low, high), last, sequence)
-    slot = low + draws.choice("place", high - low + 1)
-    order = np.lexsort((last, *reversed(keys), slot))
-    return order, slot[order]
+
+    order: Ints
+    survey: Survey
+    note: str = ""
 
 
-def _among_items(rows: Rows, ranges: tuple[Ints, Ints], last: Ints, sequence: Ints | None) -> tuple[Ints, Ints, Ints]:
-    """The narrower ranges of rows whose user has them sorted by item, and what orders new rows in one place."""
-    low, high = ranges
-    source, changes = rows.source, rows.changes
-    last = last.copy()
-    left = np.bincount(changes.added_users, minlength=rows.data.n_users) > 0
-    sequence = np.arange(source.rows.size) if sequence is None else sequence
-    users, items = source.user_of_row[sequence], source.item_of_row[sequence]
-    for by_number, candidates in _item_orders(rows):
-        rank, new = rows.item_order.ranks(by_number=by_number)
-        chosen = left & candidates & _in_order(users, rank[items], left.size)
-        which = np.flatnonzero(chosen[changes.added_users])
-        last[which] = new[changes.added_columns[which]]
-        low[which], high[which] = within(rank[items], low[which], high[which], last[which])
-        left &= ~chosen
-    return low, high, last
+def place_rows(rows: Rows, survey: Survey, chance: Chance, wanted: str) -> Places:
+    """The order of the released rows."""
+    if wanted not in ORDERS:
+        raise ParameterError(f"order must be one of {', '.join(ORDERS)}, got {wanted!r}")
+    if wanted == "shuffled":
+        return Places(shuffled(rows, chance, "shuffled"), survey)
+    if wanted == "sorted":
+        return Places(in_order(rows, completed(rows, ())), survey)
+    levels: tuple[Level, ...] = survey.order
+    by_rating = rows.changes.changed.any() and rows.source.rating in [level.column for level in levels]
+    if not (survey.settled or rows.changes.added_users.size or by_rating):
+        return Places(np.arange(np.count_nonzero(~rows.changes.removed)), survey)
+    return Places(in_order(rows, levels), replace(survey, settled=True), _note(rows, levels))
 
 
-def _in_order(users: Ints, rank: Ints, n_users: int) -> Flags:
-    """For each user: do the user's rows, which stand together, rise in rank?"""
-    falls = (rank[1:] <= rank[:-1]) & (users[1:] == users[:-1])
-    result = np.ones(n_users, dtype=np.bool_)
-    result[users[1:][falls]] = False
-    return result
+def in_order(rows: Rows, levels: tuple[Level, ...]) -> Ints:
+    """The released rows sorted by columns."""
+    keys = [level.sign * rows.released(level.column, level.mode) for level in levels]
+    return np.lexsort(keys[::-1]).astype(np.int64)
 
 
-def _item_orders(rows: Rows) -> list[tuple[bool, Flags]]:
-    """The orders that a user's rows may stand in (True: by number), each with the users for whom it is tried.
+def shuffled(rows: Rows, chance: Chance, purpose: str) -> Ints:
+    """The released rows in any order."""
+    stay, changes = ~rows.changes.removed, rows.changes
+    users = np.concatenate((rows.source.user_of_row[stay], changes.added_users))
+    items = np.concatenate((rows.source.item_of_row[stay], rows.data.n_items + changes.added_columns))
+    ids = np.concatenate((rows.data.items.astype(object), rows.items.astype(object)))
+    return np.argsort(chance.draws((rows.data.users, users), (ids, items)).uniform(purpose), kind="stable")
 
-    The type of the column decides. A CSV file has no types: there, a user whose items are all whole numbers may have
-    them in either order.
-    """
-    source, everyone = rows.source, np.ones(rows.data.n_users, dtype=np.bool_)
-    if source.csv is None:
-        text = pa.types.is_large_string(plain_type(source.table.column(source.item).type))
-        return [(not text, everyone)]
-    numbers = everyone.copy()
-    numbers[source.user_of_row[~rows.item_order.is_number[source.item_of_row]]] = False
-    return [(True, numbers), (False, everyone)]
+
+def _note(rows: Rows, levels: tuple[Level, ...]) -> str:
+    """What was sorted that had not been."""
+    broken = first_broken(rows, levels)
+    if broken is None:
+        return ""
+    names = [rows.source.table.column_names[level.column] for level in levels]
+    by = " and ".join(names[broken:])
+    if not broken:
+        return f"no column tells why the table's rows stand as they do, so the release is sorted by {by}"
+    return f"no column tells the order of rows with the same {' and '.join(names[:broken])}; they are sorted by {by}"

@@ -22,10 +22,10 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance
 from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
-from attriguard.data.releases.orders import Rows, find_order, table_rows
-from attriguard.data.releases.places import place_new_rows
+from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
+from attriguard.data.releases.places import place_rows
 from attriguard.data.releases.private import refuse_attribute
-from attriguard.data.releases.rewrite import released_order, rewrite
+from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
 from attriguard.data.tables.cells import Column
@@ -71,6 +71,10 @@ class Release:
         The other columns that are empty in some new rows, which tells these from the others.
     survey
         What the table says about its columns. ``make_release`` of the next block takes it.
+    order_note
+        What the publisher is told about the order of rows, where it is not the table's.
+    added
+        Which rows of the table are new. Keep it to yourself.
     """
 
     table: pa.Table = field(repr=False)
@@ -80,6 +84,8 @@ class Release:
     filled: Mapping[str, str] = field(default_factory=dict)
     telltale: tuple[str, ...] = ()
     survey: Survey | None = field(default=None, repr=False)
+    order_note: str = ""
+    added: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was."""
@@ -112,7 +118,9 @@ def join_releases(releases: Iterable[Release]) -> Release:
     telltale = tuple(dict.fromkeys(name for part in parts for name in part.telltale))
     filled = {name: how for part in parts for name, how in part.filled.items() if name not in telltale}
     summary = reduce(add, (part.summary for part in parts))
-    return Release(tables, summary, parts[0].csv, types, filled, telltale, parts[-1].survey)
+    note = next((part.order_note for part in parts if part.order_note), "")
+    added = np.concatenate([part.added for part in parts]) if all(part.added is not None for part in parts) else None
+    return Release(tables, summary, parts[0].csv, types, filled, telltale, parts[-1].survey, note, added)
 
 
 def make_release(
@@ -123,6 +131,7 @@ def make_release(
     random_state: int | np.random.Generator | None = None,
     key: bytes | str | None = None,
     survey: Survey | None = None,
+    order: str = "keep",
 ) -> Release:
     """The table that the data came in, with the released ratings, and the counts of its rows.
 
@@ -135,15 +144,19 @@ def make_release(
     items
         The items of the columns of ``released``; by default those of the data.
     random_state
-        Repeats the random places and cells of new rows.
+        Repeats the random cells of new rows.
     key
-        A secret that decides places and cells of new rows in place of ``random_state``: they then depend on the key,
+        A secret that decides the cells of new rows in place of ``random_state``: they then depend on the key,
         the user, the item, the user's own rows and the survey. If a table's rows are grouped by user, the releases of
         its parts are the parts of its release, provided that each part has complete users, is read on the same
         ``scale``, and gets the same survey.
     survey
         What the whole table says about its columns and its order: ``survey_data`` of the whole, or the ``survey`` of
         the release of the block before. None: the data is the whole table.
+
+    order
+        Of the released rows: "keep", the table's own where its columns tell it, and else by user and item
+        (``order_note`` of the result says so); "sorted", by user and item; "shuffled".
 
     Notes
     -----
@@ -157,7 +170,7 @@ def make_release(
     source = data.source or plain_source(data)
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey)
+    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey, order)
 
 
 def survey_data(data: PublicData) -> Survey:
@@ -167,7 +180,8 @@ def survey_data(data: PublicData) -> Survey:
 
 def _surveyed(data: PublicData, source: SourceTable) -> Survey:
     survey = survey_table(source, data.items)
-    return replace(survey, order=find_order(table_rows(data, source, survey), survey))
+    rows = table_rows(data, source, survey)
+    return replace(survey, order=completed(rows, find_order(rows, survey)))
 
 
 def _release(
@@ -177,30 +191,31 @@ def _release(
     items: NDArray[Any],
     chance: Chance,
     given: Survey | None,
+    wanted: str,
 ) -> Release:
-    """Fill the new rows, place them, number the rows, and put the table together."""
-    survey = _surveyed(data, source) if given is None else given.with_items(source, data.items)
+    """Fill the new rows, order and number the rows, and put the table together."""
+    survey = replace(_surveyed(data, source), settled=False) if given is None else given.with_items(source, data.items)
     draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws)
     rows = Rows(data, source, items, changes, filled)
-    sequence, slots = place_new_rows(rows, survey.order, draws)
-    order = released_order(changes, slots)
-    others: dict[int, Cells | Column] = {k: (index[sequence], new) for k, (index, new) in filled.cells.items()}
+    order, survey, note = place_rows(rows, survey, chance, wanted)
+    others: dict[int, Cells | Column] = dict(filled.cells)
     how, telltale, next_number = dict(filled.how), list(filled.telltale), {}
     for k in (k for k, kind in survey.columns.items() if kind.kind == "number"):
         name = source.table.column_names[k]
-        column = row_ids(rows, k, survey, (order, sequence), (chance, draws), part=given is not None)
+        column = row_ids(rows, k, survey, order, (chance, draws), part=given is not None)
         if column is None:
             telltale.append(name)
             continue
         others[k], next_number[k] = column
         how[name] = "numbered anew"
-    table = rewrite(data, source, changes.with_added(sequence), items, order, others)
+    table = rewrite(data, source, changes, items, order, others)
     if not changes.added_users.size:
         how, telltale = {}, []
     types = {} if source.csv is None else _types(source, data)
     after = replace(survey, next_number=next_number)
-    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after)
+    new = order >= np.count_nonzero(~changes.removed)
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, new)
 
 
 def release_table(

@@ -25,15 +25,6 @@ Ints = NDArray[np.int64]
 Gathered = tuple[Ints, Ints, pa.Array | None]
 
 
-def released_order(changes: TableChanges, slots: Ints) -> Ints:
-    """The released rows as positions in the rows that stay followed by the new ones.
-
-    ``slots`` says for each new row how many of the source's rows come before it; it is sorted.
-    """
-    stay = np.flatnonzero(~changes.removed)
-    return np.argsort(np.concatenate((stay, slots - 0.5)), kind="stable")
-
-
 def rewrite(
     data: PublicData,
     source: SourceTable,
@@ -44,7 +35,7 @@ def rewrite(
 ) -> pa.Table:
     """The released rows in ``order``; ``others`` has the cells of new rows, or a whole column, for all other columns.
 
-    The new rows are in the order in which the changes name them.
+    ``order`` has positions in the rows that stay followed by the new rows as the changes name them.
     """
     rows = source.rows[~changes.removed]
     nothing = np.full(changes.added_users.size, -1, dtype=np.int64)
@@ -66,22 +57,23 @@ def rewrite(
         columns.append(
             _gather(column, np.concatenate((old, new))[order], extra, field) if isinstance(given, tuple) else given
         )
-        fields.append(field)
+        fields.append(field.remove_metadata())
     return pa.table(columns, schema=pa.schema(fields, metadata=_metadata(source.table.schema.metadata, order.size)))
 
 
 def _metadata(metadata: Mapping[bytes, bytes] | None, n_rows: int) -> Mapping[bytes, bytes] | None:
-    """The table's own, but what pandas notes about its index says how many rows the release has, not the source."""
-    if metadata is None or b"pandas" not in metadata:
-        return metadata
+    """What pandas needs to read the release as it read the source; all else may tell about the rows there were.
+
+    The length of the index is that of the release.
+    """
     try:
-        noted = json.loads(metadata[b"pandas"])
+        noted = json.loads((metadata or {})[b"pandas"])
         for index in noted["index_columns"]:
             if isinstance(index, dict) and index.get("kind") == "range":
                 index["stop"] = index["start"] + index["step"] * n_rows
     except (ValueError, KeyError, TypeError):
-        return metadata
-    return {**metadata, b"pandas": json.dumps(noted).encode()}
+        return None
+    return {b"pandas": json.dumps({name: noted[name] for name in noted if name != "attributes"}).encode()}
 
 
 def _gather(column: pa.ChunkedArray, index: Ints, extra: pa.Array | None, field: pa.Field) -> Column:

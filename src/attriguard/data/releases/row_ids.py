@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from attriguard.data.releases.chance import Chance, Draws
-from attriguard.data.releases.orders import Rows, find_order
-from attriguard.data.releases.places import place_new_rows
+from attriguard.data.releases.orders import Rows, completed, find_order
+from attriguard.data.releases.places import in_order, shuffled
 from attriguard.data.releases.survey import ColumnKind, Survey
 from attriguard.data.tables.arrays import plain_array, plain_type
 from attriguard.data.tables.cells import gather
@@ -24,48 +24,37 @@ Ints = NDArray[np.int64]
 
 
 def row_ids(
-    rows: Rows, k: int, survey: Survey, order: tuple[Ints, Ints], chance: tuple[Chance, Draws], *, part: bool
+    rows: Rows, k: int, survey: Survey, released: Ints, chance: tuple[Chance, Draws], *, part: bool
 ) -> tuple[pa.Array, int] | None:
     """The column of row ids of the released table and the next number, or None if a part cannot be given one.
 
-    ``order`` are the released rows as positions in the rows that stay followed by the new ones, and the new rows in
-    the sequence in which they follow.
+    ``released`` are the released rows as positions in the rows that stay followed by the new ones.
     """
-    kind, (released, sequence) = survey.columns[k], order
-    old = _read(rows, k)
-    stay = ~rows.changes.removed
+    kind, old = survey.columns[k], _read(rows, k)
+    same = np.array_equal(released, np.arange(old.size)) and not rows.changes.removed.any()
     if kind.follows:
         start = survey.next_number.get(k, int(old[0]) if old.size else 0)
-        if not kind.consecutive and not sequence.size and k not in survey.next_number:
-            return _cells(old[stay][released], rows, k, kind), start
         steps = np.cumsum(_gaps(old, kind, released.size, chance[0])) * kind.follows
-        next_number = start + int(steps[-1]) if steps.size else start
-        return _cells(start + np.append(0, steps)[: released.size], rows, k, kind), next_number
+        numbers = start + np.append(0, steps)
+        if same and old.size and k not in survey.next_number:  # nothing to hide
+            numbers = np.append(old, old[-1] + kind.follows * _gaps(old, kind, 1, chance[0]))
+        return _cells(numbers[: released.size], rows, k, kind), int(numbers[-1])
     if part:
         return None
-    new = _numbered(rows, kind, survey, old, chance)
-    every = np.concatenate((new[0][stay], new[1][sequence]))
+    every = old if same else _numbered(rows, kind, survey, old, chance)
     return _cells(every[released], rows, k, kind), 0
 
 
-def _numbered(
-    rows: Rows, kind: ColumnKind, survey: Survey, old: Ints, chance: tuple[Chance, Draws]
-) -> tuple[Ints, Ints]:
-    """The ids of the table's rows and of the new ones, for ids that do not follow the rows."""
+def _numbered(rows: Rows, kind: ColumnKind, survey: Survey, old: Ints, chance: tuple[Chance, Draws]) -> Ints:
+    """The ids of the rows that stay and of the new ones, for ids that do not follow the rows."""
     by_id = np.argsort(old, kind="stable")
     levels = find_order(rows, survey, by_id)
-    changes, draws = rows.changes, chance[1].apart("row ids")
     if not (levels or kind.consecutive):
-        return old, _free(old, draws)
-    new_order, slot = place_new_rows(rows, levels, draws, by_id)
-    stay = ~changes.removed[by_id]
-    rank = np.argsort(np.concatenate((np.flatnonzero(stay), slot - 0.5)), kind="stable")
-    numbers = np.empty(rank.size, dtype=np.int64)
-    numbers[rank] = old.min() + np.append(0, np.cumsum(_gaps(old[by_id], kind, rank.size, chance[0])))[: rank.size]
-    result, new = np.zeros_like(old), np.zeros(new_order.size, dtype=np.int64)
-    result[by_id[stay]] = numbers[: int(stay.sum())]
-    new[new_order] = numbers[int(stay.sum()) :]
-    return result, new
+        return np.concatenate((old[~rows.changes.removed], _free(old, chance[1].apart("row ids"))))
+    order = in_order(rows, completed(rows, levels)) if levels else shuffled(rows, chance[0], "row ids")
+    numbers = np.empty(order.size, dtype=np.int64)
+    numbers[order] = old.min() + np.append(0, np.cumsum(_gaps(old[by_id], kind, order.size, chance[0])))[: order.size]
+    return numbers
 
 
 def _gaps(numbers: Ints, kind: ColumnKind, count: int, chance: Chance) -> Ints:

@@ -66,7 +66,8 @@ class Survey:
 
     ``item_cells`` holds a cell for each of ``items`` for every column that depends on the item, ``item_starts`` the
     first time of each item in the main column of times. A survey that comes from a release of a block has the next row
-    id of each numbered column in ``next_number``.
+    id of each numbered column in ``next_number``. ``settled`` says that rows are put in the table's ``order`` even in a
+    block that gets no new ones.
     """
 
     columns: dict[int, ColumnKind]
@@ -75,6 +76,7 @@ class Survey:
     item_starts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     order: Any = None
     next_number: dict[int, int] = field(default_factory=dict)
+    settled: bool = True
 
     @property
     def main_time(self) -> int | None:
