@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from attriguard.data.bounds import gunzip
 from attriguard.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -39,7 +39,7 @@ def unpacked(content: bytes, name: str, *, packed: bool = False) -> bytes:
     if not (packed or content.startswith(GZIP_MAGIC)):
         return content
     try:
-        return gzip.decompress(content)
+        return gunzip(content, name)
     except (EOFError, zlib.error, OSError) as error:
         raise DataError(
             f"{name} is not a whole gzip file ({error}); it may have been cut: copy or download it again"

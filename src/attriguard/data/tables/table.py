@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from attriguard.data.bounds import most_unpacked, refuse_bomb
 from attriguard.data.files import check_file, read_bytes, unpacked, written_beside
 from attriguard.data.tables.csv_text import (
     MAX_COLUMNS,
@@ -30,6 +31,8 @@ from attriguard.data.tables.suffixes import (
 from attriguard.errors import DataError
 
 PARQUET_MAGIC = b"PAR1"
+# About what a cell of a Parquet file takes in memory, its place in a text column included.
+CELL_BYTES = 8
 # Names in an error line; a table may have more columns than anybody wants to read.
 SHOWN_COLUMNS = 12
 
@@ -127,15 +130,27 @@ def _as_text(content: bytes, name: str) -> InputTable:
 
 
 def _read_parquet(source: Path | pa.BufferReader, name: str) -> pa.Table:
+    packed = source.stat().st_size if isinstance(source, Path) else source.size()
     try:
         with pq.ParquetFile(source) as file:
             width = len(file.schema_arrow)
             if width > MAX_COLUMNS:
                 raise DataError(too_many_columns(name, width))
+            _refuse_large(file, name, packed)
             return file.read()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{name} cannot be read as Parquet ({reason}); was it copied whole?") from error
+
+
+def _refuse_large(file: pq.ParquetFile, name: str, packed: int) -> None:
+    """Refuse by what the file says of itself: runs of equal cells take hardly any bytes until they are read."""
+    about = file.metadata
+    columns = [about.row_group(k).column(c) for k in range(about.num_row_groups) for c in range(about.num_columns)]
+    cells = sum(column.num_values for column in columns)
+    unpacked = max(CELL_BYTES * cells, sum(column.total_uncompressed_size for column in columns))
+    if unpacked > most_unpacked(packed):
+        raise refuse_bomb(name, packed, f"{about.num_rows:,} rows and at least {unpacked:,} bytes")
 
 
 def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
