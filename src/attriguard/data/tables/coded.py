@@ -91,9 +91,9 @@ def _as_number(value: str) -> tuple[Any, str]:
 
 
 def _in_words(value: str) -> tuple[Any, str]:
-    """Numbers inside a name count as numbers."""
-    parts = re.split(r"([0-9]+)", value)
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)], value
+    """Numbers inside a name count as numbers, however long: the one with more digits is larger."""
+    parts = re.split(r"0*([0-9]+)", value)
+    return [(len(part), part) if k % 2 else part for k, part in enumerate(parts)], value
 
 
 def join(columns: Sequence[Coded]) -> Coded:

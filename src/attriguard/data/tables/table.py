@@ -33,8 +33,10 @@ from attriguard.errors import DataError
 PARQUET_MAGIC = b"PAR1"
 # About what a cell of a Parquet file takes in memory, its place in a text column included.
 CELL_BYTES = 8
-# Names in an error line; a table may have more columns than anybody wants to read.
-SHOWN_COLUMNS = 12
+# Names in an error line, and letters of each; a table may have more columns than anybody wants to read.
+SHOWN_COLUMNS, SHOWN_LETTERS = 12, 60
+# A question of a survey may be a column's name; more than this is a cell of a file without a header line.
+LONGEST_NAME = 1_000
 
 
 class ArrowFrame(Protocol):
@@ -68,7 +70,7 @@ class InputTable:
     @property
     def shown_columns(self) -> str:
         """The names of the columns for an error line, which lists the first of them only."""
-        names = [repr(name) for name in self.column_names[:SHOWN_COLUMNS]]
+        names = [repr(name[:SHOWN_LETTERS]) for name in self.column_names[:SHOWN_COLUMNS]]
         more = len(self.column_names) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -100,6 +102,12 @@ def read_table(given: TableLike, what: str = "the table") -> InputTable:
         )
     if table.table.num_columns > MAX_COLUMNS:
         raise DataError(too_many_columns(table.name, table.table.num_columns))
+    longest = max(map(len, table.column_names), default=0)
+    if longest > LONGEST_NAME:
+        raise DataError(
+            f"{table.name} has a column whose name has {longest:,} letters, more than {LONGEST_NAME:,}; is there a "
+            f"header line with the names of the columns?"
+        )
     if table.table.num_rows == 0:
         raise DataError(f"{table.name} has no rows; at least one was expected")
     return table
@@ -139,7 +147,7 @@ def _read_parquet(source: Path | pa.BufferReader, name: str) -> pa.Table:
             _refuse_large(file, name, packed)
             return file.read()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = "".join(filter(str.isprintable, (str(error).splitlines() or [type(error).__name__])[0]))
         raise DataError(f"{name} cannot be read as Parquet ({reason}); was it copied whole?") from error
 
 
