@@ -52,7 +52,13 @@ def _swap(content: bytes, chance: Chance) -> bytes:
     start, size = _header_end(content), len(content)
     a, b = sorted(int(place) for place in chance.integers(start, size, 2))
     length = min(b - a, size - b, 64)
-    return content[:a] + content[b : b + length] + content[a + length : b] + content[a : a + length] + content[b + length :]
+    return (
+        content[:a]
+        + content[b : b + length]
+        + content[a + length : b]
+        + content[a : a + length]
+        + content[b + length :]
+    )
 
 
 def _header_end(content: bytes) -> int:

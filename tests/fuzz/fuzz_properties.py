@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzz_damage import damage
 from fuzz_tables import DIGIT_MARK, TEXT_MARK, Case, Draft, good_tables, make_case, pick, render
@@ -73,7 +72,9 @@ def inputs(chance: np.random.Generator) -> str:
         case = make_case(chance, folder)
         here = {path.name for path in folder.iterdir()}
         way = int(chance.integers(100))
-        call = _audit if way < 1 else _protect if way < 12 else _command if way < 16 else _guarded if way < 20 else _read
+        call = (
+            _audit if way < 1 else _protect if way < 12 else _command if way < 16 else _guarded if way < 20 else _read
+        )
         out = folder / f"out{pick(chance, ('.csv', '.csv.gz', '.tsv', '.parquet', '.CSV'))}"
         if chance.integers(3) == 0:
             out.write_bytes(b"old")
@@ -143,7 +144,9 @@ def _command(case: Case, out: Path, folder: Path) -> bool:
         return _read(case, out, folder)
     out.unlink(missing_ok=True)
     typed = ["protect", case.ratings, "--attributes", case.attributes, "--output", out, "--no-check", "--quiet"]
-    for name in (case.options["attribute"],) if isinstance(case.options["attribute"], str) else case.options["attribute"]:
+    for name in (
+        (case.options["attribute"],) if isinstance(case.options["attribute"], str) else case.options["attribute"]
+    ):
         typed += ["--attribute", name]
     for name in ("duplicates", "unmatched", "rare", "rating", "item"):
         typed += [f"--{name}", case.options[name]] if name in case.options else []
@@ -448,6 +451,3 @@ KINDS: dict[str, Callable[[np.random.Generator], str]] = {
 def check(kind: str, seed: int) -> str:
     """Run one seed of one kind; what came of it in a word."""
     return KINDS[kind](np.random.default_rng([sorted(KINDS).index(kind), seed]))
-
-
-__all__ = ["KINDS", "check", "pa"]
