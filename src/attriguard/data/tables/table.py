@@ -145,7 +145,9 @@ def _read_parquet(source: Path | pa.BufferReader, name: str) -> pa.Table:
             if width > MAX_COLUMNS:
                 raise DataError(too_many_columns(name, width))
             _refuse_large(file, name, packed)
-            return file.read()
+            table = file.read()
+        table.validate(full=True)  # a bit that flipped leaves text that is none, or a code without a category
+        return table
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = "".join(filter(str.isprintable, (str(error).splitlines() or [type(error).__name__])[0]))
         raise DataError(f"{name} cannot be read as Parquet ({reason}); was it copied whole?") from error
