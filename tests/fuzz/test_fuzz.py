@@ -10,8 +10,10 @@ from fuzz_tables import ARROW_TYPES, DIGIT_MARK, TEXT_MARK
 
 from fuzz import SHARES, Outcome, run, seeds
 
-# Until files carry a digest of their content, a bit that flips in their weights is not seen: then set this to False.
+# Until files carry a digest of their content, most damage is not seen when they are read, though no process dies of it.
+# With digests, this is False.
 NO_DIGESTS = True
+SEALED = ("guard-files", "checkpoints", "caches")
 
 
 def failures(**counts: int) -> list[str]:
@@ -29,7 +31,7 @@ def test_tables() -> None:
 
 def test_damaged_files_and_kills() -> None:
     failed = failures(guard_files=80, checkpoints=60, caches=60, kills=12)
-    unseen = [line for line in failed if "AssertionError: a damaged" in line]
+    unseen = [line for line in failed if line.startswith(SEALED) and "the process ended" not in line]
     others = [line for line in failed if line not in unseen]
     assert not others, "\n".join(others)
     assert bool(unseen) == NO_DIGESTS, "\n".join(unseen)
