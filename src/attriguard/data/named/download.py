@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from attriguard.data.named.registry import Archive, Dataset
 
 TIMEOUT_SECONDS = 30.0
-# A file arrives within this time, and has no more bytes than the registry says or, where it says nothing, than this:
-# the largest file of the data sets has 25 MB. What exceeds either is not kept, and never hashed.
+# A file arrives within this time, and has no more bytes than the registry says or, where it says nothing, than this.
+# What exceeds either is not kept, and never hashed.
 MOST_SECONDS = 1800.0
 MOST_BYTES = 100_000_000
 CHUNK_BYTES = 1 << 16
