@@ -7,8 +7,8 @@ import io
 
 from attriguard.errors import DataError
 
-# A packed file may always unpack to this much, and a larger one to this many times its own size: a row of 20 bytes would
-# then take a fifth of a byte. (Two million random ratings packed 3.4-fold.)
+# A packed file may always unpack to this much, and a larger one to this many times its own size: a row of 20 bytes
+# would then take a fifth of a byte. (Two million random ratings packed 3.4-fold.)
 ALWAYS_BYTES = 1_000_000_000
 MOST_TIMES = 100
 STEP_BYTES = 1 << 20
