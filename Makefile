@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: demo test lint types tests bench docs format clean help
+.PHONY: demo test lint types tests fuzz bench docs format clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -30,6 +30,10 @@ types: $(VENV)/.test  ## strict types
 # Every worker has a core to itself: threads of BLAS and OpenMP in each would only wait for each other.
 tests: $(VENV)/.test  ## all tests, on all cores
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto
+
+# FUZZ=10000 make fuzz: as many inputs; FROM=10000 goes on behind them. Seeds that failed are listed at the end.
+fuzz: $(VENV)/.test  ## generated tables, damaged files and kills, for as long as you like
+	$(BIN)/python tests/fuzz/fuzz.py $(or $(FUZZ),1000) --start $(or $(FROM),0)
 
 bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.json
 	$(BIN)/attriguard bench --output bench.json

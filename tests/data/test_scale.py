@@ -73,13 +73,26 @@ def test_inference() -> None:
         ([], "from no ratings"),
         ([1, 2, 2.7], r"no even scale: .*smallest gap is 0\.7.*name the scale"),
         ([1, 1.001, 5], "levels"),
+        ([1, 1 + 1e-15, 1e308], "levels"),
+        ([-1e308, 0, 1e308], "levels|even scale"),
+        ([0, 1e-320, 1e300], "levels"),
     ]:
         with pytest.raises(DataError, match=words):
             RatingScale.infer(ratings)
 
 
 @pytest.mark.parametrize(
-    "numbers", [(1, 0, 1), (1, 5, 0), (1, 5, -1), (1, float("nan"), 1), (0, float("inf"), 1), (1, 5, 3), (0, 1e6, 1)]
+    "numbers",
+    [
+        (1, 0, 1),
+        (1, 5, 0),
+        (1, 5, -1),
+        (1, float("nan"), 1),
+        (0, float("inf"), 1),
+        (1, 5, 3),
+        (0, 1e6, 1),
+        (0, 1, 1e-320),
+    ],
 )
 def test_impossible_scales(numbers: tuple[float, float, float]) -> None:
     with pytest.raises(DataError, match=r"scale|steps"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import re
 import secrets
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from attriguard.data.bounds import gunzip
 from attriguard.data.locks import try_lock
 from attriguard.errors import DataError
 
@@ -52,7 +52,7 @@ def unpacked(content: bytes, name: str, *, packed: bool = False) -> bytes:
     if not (packed or content.startswith(GZIP_MAGIC)):
         return content
     try:
-        return gzip.decompress(content)
+        return gunzip(content, name)
     except (EOFError, zlib.error, OSError) as error:
         raise DataError(
             f"{name} is not a whole gzip file ({error}); it may have been cut: copy or download it again"

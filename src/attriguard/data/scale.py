@@ -41,8 +41,9 @@ class RatingScale:
             raise DataError(f"a rating scale needs finite numbers, got {self}")
         if self.step <= 0 or self.highest < self.lowest:
             raise DataError(f"a rating scale needs lowest <= highest and step > 0, got {self}")
-        if not 1 <= self.levels <= MAX_LEVELS:
-            raise DataError(f"a rating scale has 1 to {MAX_LEVELS} levels, but {self} has {self.levels}")
+        levels = (self.highest - self.floor) / self.step
+        if not 0.5 < levels < MAX_LEVELS + 0.5:
+            raise DataError(f"a rating scale has 1 to {MAX_LEVELS} levels, but {self} has {levels:.0f}")
         steps = (self.highest - self.lowest) / self.step
         if abs(steps - round(steps)) > GRID_TOLERANCE:
             raise DataError(f"highest - lowest must be a whole number of steps, got {self}")
@@ -103,9 +104,10 @@ class RatingScale:
             return cls.likes() if seen[0] == 1.0 else cls(float(seen[0]), float(seen[0]), 1.0)
         if np.array_equal(seen, [0.0, 1.0]):
             return cls.likes()
-        step = float(np.diff(seen).min())
-        steps = (seen - seen[0]) / step
-        strays = seen[np.abs(steps - np.rint(steps)) > GRID_TOLERANCE]
+        with np.errstate(over="ignore", invalid="ignore"):  # a range too wide for a float is too wide for a scale
+            step = float(np.diff(seen).min())
+            steps = (seen - seen[0]) / step
+            strays = seen[np.abs(steps - np.rint(steps)) > GRID_TOLERANCE]
         if strays.size:
             raise DataError(
                 f"the ratings lie on no even scale: between {seen[0]:g} and {seen[-1]:g} the smallest gap is "

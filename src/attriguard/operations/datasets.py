@@ -40,7 +40,7 @@ def describe_dataset(
     facts |= {key: getattr(dataset, key) for key in ("description", "licence", "citation")}
     facts["files"] = dataset.file_names
     if dataset.embedded or folder is not None:
-        facts |= _contents(load_dataset(name, path, attribute=attribute, download=False))
+        facts |= _contents(load_dataset(name, path, attribute=attribute, download=False, verify=False))
     if verify:
         facts["as_published"] = verify_dataset(name, path)
     return facts

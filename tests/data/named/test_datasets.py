@@ -57,20 +57,23 @@ def put(name: str, folder: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No data, an empty cache, and no way out to the network."""
+    """No data, an empty cache, no way out to the network, and the tiny files as the published ones."""
     monkeypatch.setenv("ATTRIGUARD_DATA", str(tmp_path / "shelf"))
     monkeypatch.setenv("ATTRIGUARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("no_proxy", "*")
     for name, dataset in DATASETS.items():
-        monkeypatch.setitem(DATASETS, name, replace(dataset, base_url="http://127.0.0.1:1/"))
+        tiny = [(file, text.encode("latin-1")) for file, text in TINY.get(name, {}).items()]
+        files = tuple(DataFile(file, hashlib.sha256(text).hexdigest(), len(text)) for file, text in tiny)
+        monkeypatch.setitem(DATASETS, name, replace(dataset, base_url="http://127.0.0.1:1/", files=files))
 
 
 # --- the table ---
 
 
 @pytest.mark.parametrize("name", list(DATASETS))
-def test_every_entry_is_complete(name: str) -> None:
+def test_every_entry_is_complete(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     dataset = DATASETS[name]
     assert dataset.name == name
     assert min(dataset.users, dataset.items, *dataset.attributes.values()) > 1
@@ -203,15 +206,6 @@ def test_unknown_attribute(name: str, attribute: str | list[str]) -> None:
 
 
 @pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> Dataset:
-    """google-play, with the tiny files as the published ones."""
-    files = tuple(DataFile(file, hashlib.sha256(text.encode()).hexdigest()) for file, text in GOOGLE_PLAY.items())
-    dataset = replace(DATASETS["google-play"], files=files)
-    monkeypatch.setitem(DATASETS, "google-play", dataset)
-    return dataset
-
-
-@pytest.fixture
 def downloads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Downloads always work here; the list tells what was downloaded into which folder."""
     calls: list[Path] = []
@@ -227,16 +221,14 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.parametrize("place", ["cache", "shelf"])
-def test_a_whole_copy_is_not_fetched_again(
-    place: str, published: Dataset, downloads: list[Path], tmp_path: Path
-) -> None:
+def test_a_whole_copy_is_not_fetched_again(place: str, downloads: list[Path], tmp_path: Path) -> None:
     folder = put("google-play", tmp_path / place / "google-play")
     assert fetch_dataset("google-play") == folder
     assert verify_dataset("google-play") == dict.fromkeys(GOOGLE_PLAY, True)
     assert not downloads
 
 
-def test_a_damaged_copy_in_the_cache_is_replaced(published: Dataset, downloads: list[Path], tmp_path: Path) -> None:
+def test_a_damaged_copy_in_the_cache_is_replaced(downloads: list[Path], tmp_path: Path) -> None:
     folder = put("google-play", tmp_path / "cache" / "google-play")
     (folder / "test_user.txt").write_text("0:1.0\n")
     assert verify_dataset("google-play")["test_user.txt"] is False
@@ -246,7 +238,7 @@ def test_a_damaged_copy_in_the_cache_is_replaced(published: Dataset, downloads: 
     assert downloads == [folder, folder]
 
 
-def test_a_damaged_copy_on_the_shelf_is_left_alone(published: Dataset, downloads: list[Path], tmp_path: Path) -> None:
+def test_a_damaged_copy_on_the_shelf_is_left_alone(downloads: list[Path], tmp_path: Path) -> None:
     folder = put("google-play", tmp_path / "shelf" / "google-play")
     (folder / "test_user.txt").write_text("0:1.0\n")
     with pytest.raises(DataError, match=r"test_user\.txt in .*shelf.* is not the published file"):
@@ -277,6 +269,25 @@ def test_load_shows_the_terms_on_a_terminal_only(
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (DATASETS["google-play"].licence + "\n" if terminal else "")
+
+
+@pytest.mark.parametrize(
+    ("place", "remedy"),
+    [
+        ("mine", "name another folder"),
+        ("shelf/google-play", "name another folder"),
+        ("cache/google-play", "run 'attriguard datasets fetch google-play'"),
+    ],
+)
+def test_an_altered_copy_is_not_loaded(place: str, remedy: str, tmp_path: Path) -> None:
+    folder = put("google-play", tmp_path / place)
+    path = folder if place == "mine" else None
+    assert load_dataset("google-play", path).n_users == 4
+    (folder / "test_user.txt").write_text("2:0.6\n")  # as long as before
+    with pytest.raises(DataError, match=r"test_user\.txt in .* is not the published file .*; ") as caught:
+        load_dataset("google-play", path)
+    assert str(caught.value).endswith(remedy)
+    assert load_dataset("google-play", path, verify=False).n_users == 4
 
 
 # --- what comes back ---

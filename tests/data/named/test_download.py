@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import socket
@@ -36,7 +37,11 @@ class LocalServer:
     url: str
     content: dict[str, bytes] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)  # promise the whole file, send half of it and hang up
+    endless: set[str] = field(default_factory=set)  # promise nothing, and send until the other side hangs up
+    pause: float = 0.0  # seconds before each part of what is endless
+    sent: int = 0  # bytes of what is endless
     asked: list[str] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 @pytest.fixture
@@ -53,6 +58,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalServer]:
                 return
             body = state.content[name]
             self.send_response(200)
+            if name in state.endless:
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    while not state.ended.wait(state.pause):
+                        self.wfile.write(body)
+                        state.sent += len(body)
+                return
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body[: len(body) // 2] if name in state.cut else body)
@@ -65,6 +77,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalServer]:
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield state
+    state.ended.set()
     http.shutdown()
     thread.join()
     http.server_close()
@@ -163,11 +176,11 @@ def test_a_refusal_in_notify_stops_before_the_first_request(
 def test_an_interrupted_download_leaves_nothing(
     plain: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(response: object, size: int) -> Iterator[bytes]:
+    def interrupt(response: object) -> Iterator[bytes]:
         yield b"half"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("requests.Response.iter_content", interrupt)
+    monkeypatch.setattr("attriguard.data.named.download._arriving", interrupt)
     with pytest.raises(KeyboardInterrupt):
         download_files(plain, tmp_path / "x")
     assert not list(tmp_path.iterdir())
@@ -192,6 +205,37 @@ def test_wrong_hash_of_a_zip(server: LocalServer, tmp_path: Path) -> None:
 def test_cut_connection(name: str, plain: Dataset, server: LocalServer, tmp_path: Path) -> None:
     server.cut.add(name)
     assert "was cut before the file was complete" in refused(plain, tmp_path / "google-play")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_endless_download_ends(
+    known: bool, plain: Dataset, server: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attriguard.data.named.download.MOST_BYTES", 1_000_000)
+    if known:
+        plain = replace(plain, files=tuple(replace(file, size=len(FILES[file.name])) for file in plain.files))
+    server.content["train_user.txt"] = bytes(50_000)
+    server.endless.add("train_user.txt")
+    expected = len(FILES["train_user.txt"]) if known else 1_000_000
+    line = refused(plain, tmp_path / "google-play")
+    assert f"train_user.txt sends more than the {expected:,} bytes that are expected" in line
+    assert server.sent < 30_000_000  # the buffers of both sides
+
+
+def test_a_server_that_drips(
+    plain: Dataset, server: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attriguard.data.named.download.MOST_SECONDS", 0.3)
+    server.content["train_user.txt"] = b"0"  # a byte at a time: a whole chunk would take half an hour
+    server.endless.add("train_user.txt")
+    server.pause = 0.03
+    assert "has not sent the whole file within 0.3 seconds" in refused(plain, tmp_path / "google-play")
+
+
+def test_a_zip_that_unpacks_to_too_much(server: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attriguard.data.named.download.MOST_BYTES", 10_000)
+    dataset = serve_zip(server, zipped({f"ml-100k/{n}": bytes(10_001) for n in DATASETS["movielens-100k"].file_names}))
+    assert "ml-100k/u.data of ml-100k.zip has 10,001 bytes, more than 10,000" in refused(dataset, tmp_path / "x")
 
 
 def test_no_such_file_on_the_server(plain: Dataset, server: LocalServer, tmp_path: Path) -> None:

@@ -40,6 +40,11 @@ def test_a_joint_attribute_has_the_combinations_that_occur() -> None:
     assert codes.tolist() == [1, 2, 0, -1, -1]
 
 
+def test_numbers_in_names_may_have_thousands_of_digits() -> None:
+    small, large = "no " + "8" * 5_000, "no 1" + "0" * 5_000
+    assert code_column("x", [large, "no 9", small, "no 010"]).values == ("no 9", "no 010", small, large)
+
+
 def test_values_come_in_natural_order() -> None:
     assert join_attributes({"a": ["10", "9", "1"]})[2] == ("1", "9", "10")
     assert join_attributes({"a": ["25-34", "5-9", "18-24"]})[2] == ("5-9", "18-24", "25-34")

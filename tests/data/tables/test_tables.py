@@ -54,6 +54,20 @@ def test_the_style_follows_the_suffix_of_the_output(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == expected
 
 
+def test_a_parquet_file_with_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table({"user": ["abcdef"], "item": [1]}), path, compression="none", use_dictionary=False)
+    path.write_bytes(path.read_bytes().replace(b"abcdef", b"abc\xb0ef"))
+    assert "cannot be read as Parquet" in refused(path, "UTF8")
+
+
+def test_a_name_of_a_column_is_no_cell(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("user," + "n" * 1_001 + "\n1,2\n")
+    assert "1,001 letters, more than 1,000; is there a header line" in refused(tmp_path / "r.csv", "letters")
+    (tmp_path / "r.csv").write_text("user," + "n" * 1_000 + "\n1,2\n")
+    assert len(read_table(tmp_path / "r.csv").shown_columns) < 100
+
+
 def test_the_same_table_gives_the_same_gzip(tmp_path: Path) -> None:
     for name in ("one.csv.gz", "two.csv.gz"):
         write_table(TABLE, tmp_path / name, None)

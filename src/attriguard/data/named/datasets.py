@@ -121,6 +121,7 @@ def load_dataset(
     *,
     attribute: str | Sequence[str] | None = None,
     download: bool = True,
+    verify: bool = True,
     notify: Callable[[str], None] | None = None,
     **options: Any,
 ) -> PublicData:
@@ -137,6 +138,8 @@ def load_dataset(
         The private attribute; several become one joint attribute.
     download
         Whether files that are not there may be downloaded.
+    verify
+        Whether files are refused that are not the published ones, by their sha256.
     notify
         Called with the licence before a download. By default the licence is shown if standard error is a terminal.
     **options
@@ -154,6 +157,8 @@ def load_dataset(
         if not download:
             raise DataError(_not_here(dataset))
         folder = fetch_dataset(name, notify=notify or _show_on_terminal, progress=True)
+    elif verify:
+        _refuse_altered(dataset, folder)
     return replace(dataset.load(folder, attributes), name=name)
 
 
@@ -171,9 +176,10 @@ def _refuse_missing(dataset: Dataset, folder: Path) -> None:
 def _refuse_altered(dataset: Dataset, folder: Path) -> None:
     altered = [name for name, same in published(dataset, folder).items() if same is False]
     if altered:
+        ours = folder == cache_folder() / dataset.name
+        remedy = f"run 'attriguard datasets fetch {dataset.name}'" if ours else "move it away, or name another folder"
         raise DataError(
-            f"{dataset.name}: {', '.join(altered)} in {folder} is not the published file (by its sha256); "
-            f"move it away, or point ${DATA_VARIABLE} elsewhere"
+            f"{dataset.name}: {', '.join(altered)} in {folder} is not the published file (by its sha256); {remedy}"
         )
 
 

@@ -1,10 +1,11 @@
-"""Fetching a data set's files with pooch: every hash checked, nothing half-written left behind."""
+"""Fetching a data set's files with pooch: size, time and hash are checked, and nothing half-written is left behind."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,14 +14,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from attriguard.data.named.registry import DataFile
 from attriguard.errors import DataError, DownloadError
 
 if TYPE_CHECKING:
+    import requests
     from rich.progress import Progress, TaskID
 
     from attriguard.data.named.registry import Archive, Dataset
 
 TIMEOUT_SECONDS = 30.0
+# A file arrives within this time, and has no more bytes than the registry says or, where it says nothing, than this.
+# What exceeds either is not kept, and never hashed.
+MOST_SECONDS = 1800.0
+MOST_BYTES = 100_000_000
 CHUNK_BYTES = 1 << 16
 
 
@@ -72,36 +79,39 @@ def _fetch_files(dataset: Dataset, scratch: Path, progress: bool) -> Path:
     archive = dataset.archive
     with _progress(progress) as bars, _quiet_pooch():
         if archive is not None:
-            _retrieve(dataset.base_url, archive.name, archive.sha256, scratch, bars)
+            _retrieve(dataset.base_url, DataFile(archive.name, archive.sha256), scratch, bars)
             _unpack(scratch / archive.name, archive, dataset.file_names, fresh)
         else:
             for file in dataset.files:
-                _retrieve(dataset.base_url, file.name, file.sha256, scratch, bars)
+                _retrieve(dataset.base_url, file, scratch, bars)
                 # A copy, since pooch's own file is readable by its owner only, and a cache may be shared.
                 shutil.copyfile(scratch / file.name, fresh / file.name)
     return fresh
 
 
-def _retrieve(base_url: str, name: str, sha256: str | None, into: Path, bars: Progress) -> None:
+def _retrieve(base_url: str, wanted: DataFile, into: Path, bars: Progress) -> None:
     import pooch
 
-    if sha256 is None:
+    name, most = wanted.name, wanted.size or MOST_BYTES
+    if wanted.sha256 is None:
         raise DownloadError(f"{name} has no known sha256, and nothing is downloaded unchecked")
 
     def stream(url: str, target: str, _: object) -> None:
-        _stream(url, Path(target), bars, bars.add_task(name, total=None))
+        _stream(url, Path(target), most, bars, bars.add_task(name, total=None))
 
     try:
-        pooch.retrieve(base_url + name, f"sha256:{sha256}", fname=name, path=into, downloader=stream)
+        pooch.retrieve(base_url + name, f"sha256:{wanted.sha256}", fname=name, path=into, downloader=stream)
     except OSError:  # some errors of requests are ValueErrors as well
         raise
     except ValueError as error:
         raise DownloadError(f"{base_url}{name} is not the published file: its sha256 differs") from error
 
 
-def _stream(url: str, target: Path, bars: Progress, task: TaskID) -> None:
+def _stream(url: str, target: Path, most: int, bars: Progress, task: TaskID) -> None:
     """Download one file for pooch, whose own downloader leaves a connection open when something fails."""
     import requests
+
+    end = time.monotonic() + MOST_SECONDS
 
     # Uncompressed, so that the length that the server announces is the length that arrives.
     headers = {"Accept-Encoding": "identity"}
@@ -111,9 +121,27 @@ def _stream(url: str, target: Path, bars: Progress, task: TaskID) -> None:
     ):
         response.raise_for_status()
         bars.update(task, total=int(response.headers.get("content-length", 0)) or None)
-        for chunk in response.iter_content(CHUNK_BYTES):
+        for chunk in _arriving(response):
+            if file.tell() + len(chunk) > most:
+                raise DownloadError(f"{url} sends more than the {most:,} bytes that are expected")
+            if time.monotonic() > end:
+                raise DownloadError(f"{url} has not sent the whole file within {MOST_SECONDS:g} seconds")
             file.write(chunk)
             bars.advance(task, len(chunk))
+
+
+def _arriving(response: requests.Response) -> Iterator[bytes]:
+    """Bytes as they arrive: ``iter_content`` waits for a whole chunk, for days where a server sends a byte a time."""
+    import requests
+    import urllib3
+
+    try:
+        while chunk := response.raw.read1(CHUNK_BYTES):
+            yield chunk
+    except urllib3.exceptions.ReadTimeoutError as error:
+        raise requests.ReadTimeout(error) from error
+    except urllib3.exceptions.HTTPError as error:
+        raise requests.exceptions.ChunkedEncodingError(error) from error
 
 
 def _unpack(zip_file: Path, archive: Archive, names: tuple[str, ...], into: Path) -> None:
@@ -125,6 +153,9 @@ def _unpack(zip_file: Path, archive: Archive, names: tuple[str, ...], into: Path
                 member = f"{archive.folder}/{name}"
                 if member not in present:
                     raise DownloadError(f"{archive.name} holds no {member}")
+                size = bundle.getinfo(member).file_size  # zipfile gives no more bytes than this
+                if size > MOST_BYTES:
+                    raise DownloadError(f"{member} of {archive.name} has {size:,} bytes, more than {MOST_BYTES:,}")
                 with bundle.open(member) as source, (into / name).open("wb") as target:
                     shutil.copyfileobj(source, target)
     except zipfile.BadZipFile as error:

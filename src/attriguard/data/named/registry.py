@@ -30,10 +30,11 @@ MOVIELENS_LICENCE = (
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file that the reader needs; ``sha256`` is None where no published hash is known."""
+    """A file that the reader needs; ``sha256`` and ``size``, in bytes, are None where they are not known."""
 
     name: str
     sha256: str | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +124,12 @@ DATASETS: dict[str, Dataset] = {
             licence="The authors name no licence; they ask that their paper be cited.",
             citation=ATTRIGUARD_PAPER,
             files=(
-                DataFile("train_user.txt", "34fe9930e5ae038f3ff32cbaaa2ea7f33f2657b83f78c9db3c387af221f356ca"),
-                DataFile("train_label.txt", "b7f99d7e5dbc906ab7cd356a616746001cc7a055872d713a6767efdd2939a9fe"),
-                DataFile("test_user.txt", "fdcf5e4c382d155d703a3426909c54699e48644d39835bfc1dea6e6f7f0ead4f"),
-                DataFile("test_label.txt", "6249df17c7c7ac2187e6e1bc646cd6a24884dde1fba226d0bd2388817782ef14"),
+                DataFile(
+                    "train_user.txt", "34fe9930e5ae038f3ff32cbaaa2ea7f33f2657b83f78c9db3c387af221f356ca", 2_793_250
+                ),
+                DataFile("train_label.txt", "b7f99d7e5dbc906ab7cd356a616746001cc7a055872d713a6767efdd2939a9fe", 35_048),
+                DataFile("test_user.txt", "fdcf5e4c382d155d703a3426909c54699e48644d39835bfc1dea6e6f7f0ead4f", 305_580),
+                DataFile("test_label.txt", "6249df17c7c7ac2187e6e1bc646cd6a24884dde1fba226d0bd2388817782ef14", 3_899),
             ),
             # A commit and not a branch: what is behind the address can never change.
             base_url=(

@@ -167,7 +167,7 @@ def make_release(
     matrix = check_matrix(released, name="released", n_items=catalogue.size)
     if matrix.shape[0] != data.n_users:
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
-    source = data.source or plain_source(data)
+    source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey, order)
@@ -175,7 +175,7 @@ def make_release(
 
 def survey_data(data: PublicData) -> Survey:
     """What the table that the data came in says about its columns and the order of its rows."""
-    return _surveyed(data, data.source or plain_source(data))
+    return _surveyed(data, (data.source or plain_source(data)).compact())
 
 
 def _surveyed(data: PublicData, source: SourceTable) -> Survey:

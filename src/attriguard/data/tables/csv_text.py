@@ -41,7 +41,7 @@ class CsvStyle:
 def parse_csv(content: bytes, name: str) -> tuple[pa.Table, CsvStyle, bool]:
     """The table with every field as text, the file's style, and whether row k is line k + 1 of the file."""
     text, bom = _without_bom(content, name)
-    if not text.strip():
+    if not text or text.isspace():
         raise DataError(f"{name} is empty; a header line and at least one row were expected")
     end = re.search(rb"\r\n|\n|\r", text)
     newline = end.group().decode() if end else "\n"

@@ -60,6 +60,12 @@ class SourceTable:
             csv=csv,
         )
 
+    def compact(self) -> SourceTable:
+        """The same with a table that has no other rows than those of the data: what others hold is not looked at."""
+        if self.rows.size == self.table.num_rows:
+            return self
+        return replace(self, table=self.table.take(pa.array(self.rows)), rows=np.arange(self.rows.size, dtype=np.int64))
+
     def of_rows(self, keep: NDArray[np.bool_]) -> SourceTable:
         """Only some of the rows."""
         return replace(

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from attriguard.data.bounds import most_unpacked, refuse_bomb
 from attriguard.data.files import check_file, read_bytes, unpacked, written_beside
 from attriguard.data.tables.csv_text import (
     MAX_COLUMNS,
@@ -31,8 +32,12 @@ from attriguard.data.tables.suffixes import (
 from attriguard.errors import DataError
 
 PARQUET_MAGIC = b"PAR1"
-# Names in an error line; a table may have more columns than anybody wants to read.
-SHOWN_COLUMNS = 12
+# About what a cell of a Parquet file takes in memory, its place in a text column included.
+CELL_BYTES = 8
+# Names in an error line, and letters of each; a table may have more columns than anybody wants to read.
+SHOWN_COLUMNS, SHOWN_LETTERS = 12, 60
+# A question of a survey may be a column's name; more than this is a cell of a file without a header line.
+LONGEST_NAME = 1_000
 
 
 # Cells by which a first line is known for what it is.
@@ -81,7 +86,7 @@ class InputTable:
         """The names of the columns for an error line, which lists the first of them only; never a line of data."""
         if self.looks_headerless:
             return f"not named{HEADERLESS}"
-        names = [repr(name) for name in self.column_names[:SHOWN_COLUMNS]]
+        names = [repr(name[:SHOWN_LETTERS]) for name in self.column_names[:SHOWN_COLUMNS]]
         more = len(self.column_names) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -126,6 +131,12 @@ def read_table(given: TableLike, what: str = "the table") -> InputTable:
         )
     if table.table.num_columns > MAX_COLUMNS:
         raise DataError(too_many_columns(table.name, table.table.num_columns))
+    longest = max(map(len, table.column_names), default=0)
+    if longest > LONGEST_NAME:
+        raise DataError(
+            f"{table.name} has a column whose name has {longest:,} letters, more than {LONGEST_NAME:,}; is there a "
+            f"header line with the names of the columns?"
+        )
     if table.table.num_rows == 0:
         raise DataError(f"{table.name} has no rows; at least one was expected")
     return table
@@ -156,15 +167,28 @@ def _as_text(content: bytes, name: str) -> InputTable:
 
 
 def _read_parquet(source: Path | pa.BufferReader, name: str) -> pa.Table:
+    packed = source.stat().st_size if isinstance(source, Path) else source.size()
     try:
         with pq.ParquetFile(source) as file:
             width = len(file.schema_arrow)
             if width > MAX_COLUMNS:
                 raise DataError(too_many_columns(name, width))
-            return file.read()
+            _refuse_large(file, name, packed)
+            table = file.read()
+        table.validate(full=True)  # a bit that flipped leaves text that is none, or a code without a category
+        return table
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = "".join(filter(str.isprintable, (str(error).splitlines() or [type(error).__name__])[0]))
         raise DataError(f"{name} cannot be read as Parquet ({reason}); was it copied whole?") from error
+
+
+def _refuse_large(file: pq.ParquetFile, name: str, packed: int) -> None:
+    """Refuse by what the file says of itself: runs of equal cells take hardly any bytes until they are read."""
+    about = file.metadata  # of a damaged file, only these figures can be asked for: for others, Arrow ends the process
+    groups = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+    unpacked = max(CELL_BYTES * about.num_rows * about.num_columns, groups)
+    if unpacked > most_unpacked(packed):
+        raise refuse_bomb(name, packed, f"{about.num_rows:,} rows and at least {unpacked:,} bytes")
 
 
 def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
