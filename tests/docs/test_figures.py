@@ -31,6 +31,7 @@ TABLES = {
     "recommender": "| defense | all users: N = 5 | 10 | 20 | 50 | protected users: N = 5 | 10 | 20 | 50 |",
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
+    "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
 }
 
 
@@ -367,3 +368,18 @@ def test_the_readme_shows_the_figures_of_the_findings():
     hold, partly, not_at_all = (verdicts.count(each) for each in ("holds", "holds partly", "does not hold"))
     said = f"{hold} of the paper's {len(verdicts)} claims hold, {partly} hold partly and {not_at_all} do not"
     assert said in words(readme)
+
+
+def test_the_publishers_own_table():
+    def strongest(record, attacked, figure):
+        found = [row for row in record["check"]["figures"] if (row["attacks"], row["figure"]) == (attacked, figure)]
+        return max(row["value"] for row in found)
+
+    for name, changes, auc, accuracy in table(FINDINGS, TABLES["own table"]):
+        goal, _, budget = name.replace("`", "").partition(", ")
+        record = results(
+            f"google-play/own-table/{goal}-{budget}.json" if budget else "google-play/own-table/conceal-4.json"
+        )
+        attacked = "released" if budget else "original"
+        check([auc, accuracy], [strongest(record, attacked, figure) for figure in ("auc", "accuracy")])
+        check([changes], [record["expected_cost"] if budget else 0.0], places=2)
