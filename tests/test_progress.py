@@ -72,13 +72,14 @@ def test_a_bar_only_moves_forward_and_stays_within_its_ends(tree):
     assert all(0.0 <= share <= 1.0 + 1e-12 for share in seen.shares)
 
 
-def test_a_bar_says_that_a_kernel_is_compiled():
+def test_a_bar_says_that_a_kernel_is_compiled(monkeypatch):
     import io
 
     from rich.console import Console
 
     import attriguard as ag
 
+    monkeypatch.setenv("TERM", "xterm")  # a terminal that is called dumb gets no bar
     screen = Console(file=io.StringIO(), force_terminal=True, width=100)
     with ag.progress_bar(screen) as progress:
         progress.tell("Phase I", 0.5)
