@@ -267,6 +267,8 @@ def test_every_type_stays(kind: pa.DataType, id_kind: pa.DataType) -> None:
     )
     data = ag.read_ratings(table, scale=(1, 5))
     assert release_table(data, data.X).equals(table)
+    one = data.take([1])
+    assert release_table(one, one.X).equals(table.slice(0, 1))
     released = csr_array(([1.0, 0.2, 0.4, 0.6], ([0, 0, 1, 1], [0, 2, 0, 1])), shape=(2, 3))
     text = data.items.dtype.kind == "O"
     out = release_table(data, released, items=[*data.items.tolist(), "30" if text else 30])

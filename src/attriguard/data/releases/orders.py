@@ -22,7 +22,7 @@ from attriguard.data.releases.fill import Filled
 from attriguard.data.releases.item_order import ItemOrder
 from attriguard.data.releases.survey import Survey
 from attriguard.data.tables.arrays import plain_array, plain_type
-from attriguard.data.tables.cells import rating_values
+from attriguard.data.tables.cells import gather, rating_values
 from attriguard.data.tables.source import SourceTable
 
 Ints = NDArray[np.int64]
@@ -102,7 +102,7 @@ class Rows:
         roles = (self.source.user, self.source.item, *self.filled.times)
         if column in roles or (column, mode) in self._made:
             return self.pair(column, mode)[0][rows]
-        return _numbers(plain_array(self.source.table.column(column).take(pa.array(self.source.rows[rows]))), mode)
+        return _numbers(plain_array(gather(self.source.table.column(column), self.source.rows[rows])), mode)
 
 
 def table_rows(data: PublicData, source: SourceTable, survey: Survey) -> Rows:

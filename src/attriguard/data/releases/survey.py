@@ -112,8 +112,6 @@ def survey_table(source: SourceTable, items: NDArray[Any]) -> Survey:
 
 def _kind(source: SourceTable, k: int) -> ColumnKind:
     column = source.table.column(k)
-    if len(column) != source.rows.size:
-        column = column.take(pa.array(source.rows))
     form = time_format(column, source.table.column_names[k])
     number = _number(column) if form is None or form.unit is None else None
     if form is not None and (number is None or not number.consecutive):

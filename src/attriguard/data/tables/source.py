@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from attriguard.data.tables.cells import gather
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.errors import DataError
 
@@ -64,7 +65,8 @@ class SourceTable:
         """The same with a table that has no other rows than those of the data: what others hold is not looked at."""
         if self.rows.size == self.table.num_rows:
             return self
-        return replace(self, table=self.table.take(pa.array(self.rows)), rows=np.arange(self.rows.size, dtype=np.int64))
+        kept = pa.table([gather(column, self.rows) for column in self.table.columns], schema=self.table.schema)
+        return replace(self, table=kept, rows=np.arange(self.rows.size, dtype=np.int64))
 
     def of_rows(self, keep: NDArray[np.bool_]) -> SourceTable:
         """Only some of the rows."""
