@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import attriguard as ag
+from attriguard.data.releases.release import align_items
+from attriguard.evaluation import forensics
 from attriguard.evaluation.engine import evaluate
 
 
@@ -59,3 +66,58 @@ def test_the_guard_works_on_the_twin():
     assert 2.0 < plan.cost.mean() < 3.5
     assert curve.accuracy[0] > 0.40
     assert curve.accuracy[1] < 0.12
+
+
+ORDERS = {
+    "user, item": lambda frame: frame.sort_values(["user", "item"]),
+    "item, user": lambda frame: frame.sort_values(["item", "user"]),
+    "time": lambda frame: frame.sort_values("when"),
+    "user, newest first": lambda frame: frame.sort_values(["user", "when"], ascending=[True, False]),
+    "text ids": lambda frame: frame.astype({"user": str, "item": str}).sort_values(["user", "item"]),
+    "row id": lambda frame: frame.sample(frac=1, random_state=1).assign(row=np.arange(1, len(frame) + 1)),
+    "shuffled": lambda frame: frame.sample(frac=1, random_state=2),
+}
+
+
+def in_orders(data: ag.PublicData) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The ratings with times, in seven orders."""
+    user = np.repeat(np.arange(data.n_users), np.diff(data.X.indptr))
+    rng = np.random.default_rng(0)
+    columns = {"user": data.users[user], "item": data.items[data.X.indices]}
+    stars = data.scale.from_unit(data.X.data).astype(int)
+    frame = pd.DataFrame(columns | {"rating": stars, "when": rng.integers(1_400_000_000, 1_500_000_000, user.size)})
+    for name, order in ORDERS.items():
+        yield name, order(frame).reset_index(drop=True)
+
+
+@pytest.fixture(params=["twin", "google-play"])
+def table(request) -> tuple[ag.PublicData, ag.PublicData]:
+    """Users to learn from, and users to protect."""
+    if request.param == "twin":
+        return ag.load_dataset("twin", n_users=4_000, n_items=1_500, n_values=5).split(0.2, 0)
+    data = request.getfixturevalue("google_play")
+    return data.train, data.test
+
+
+def test_whoever_drops_suspects_infers_no_more(table) -> None:
+    """Forensics finds neither the added rows nor a release's weak side, whatever the order of the table."""
+    train, test = table
+    guard = ag.learn(train, goal="mislead", budget=4.0, random_state=0)
+    attack = ag.attacks.get("LR-A").fit(train.X, train.y)
+
+    def accuracy(released: pa.Table) -> float:
+        read = ag.read_ratings(released.select(["user", "item", "rating"]), scale=test.scale)
+        X, _ = align_items(read, train.items)
+        rows = np.argsort(read.users.astype(test.users.dtype))
+        return float((attack.predict(X[rows]) == test.y[np.argsort(test.users)]).mean())
+
+    for name, frame in in_orders(test):
+        found = ag.protect(frame, guard, random_state=0, check=False)
+        released, added = found.table, found.block.release.added
+        roles = {"user": "user", "item": "item", "rating": "rating"}
+        seen = forensics.examine(released, added, **roles)
+        kept = released.filter(~forensics.suspects(released, **roles))
+        before, after = accuracy(released), accuracy(kept)
+        sys.stdout.write(f"{name:20} AUC {seen.auc:.3f} ({seen.by}); LR-A {before:.3f}, without suspects {after:.3f}\n")
+        assert seen.auc <= 0.55
+        assert after <= before + 0.02

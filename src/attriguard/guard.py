@@ -18,6 +18,8 @@ from attriguard._keys import check_key
 from attriguard._seen import SeenUsers
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
+from attriguard.data.habits import Habits
+from attriguard.data.scale import check_scale
 from attriguard.errors import DataError
 from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
@@ -82,6 +84,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     values_: tuple[str, ...]  # the names of the classes
     items_: NDArray[Any] | None  # the ids of the columns, where they were given
     metadata_: dict[str, Any]  # what is kept with the guard in its file, besides itself
+    habits_: Habits | None  # how items are rated, where the scale is known
     seen_: SeenUsers | None  # whom the guard learnt from, where it was told their ids
 
     def __init__(
@@ -152,6 +155,8 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         make_target(self.target, training.counts)
         names = _names_of(classes, values)
         learnt = goal.learn(settings, training, Progress.of(progress))
+        scale = None if self.scale is None else check_scale(self.scale)
+        fitted.habits_ = None if scale is None else Habits.of(training.X, scale.levels)
         fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_ = learnt, classes, names, ids
         if users is None:
             fitted.seen_ = None
@@ -262,6 +267,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             values=self.values_,
             items=self.items_,
             n_items=self.n_features_in_,
+            habits=self.habits_,
             seen=self.seen_,
             metadata=self.metadata_ | (metadata or {}),
         )
@@ -306,7 +312,7 @@ def load_guard(path: str | os.PathLike[str], *, key: bytes | str | os.PathLike[s
         guard = AttriGuard(**state.parameters)
         guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
         guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
-        guard.seen_ = state.seen
+        guard.habits_, guard.seen_ = state.habits, state.seen
         guard.planner()  # refuses parameters that do not go with what was learnt
     return guard
 

@@ -23,6 +23,7 @@ from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.factory import CLASSIFIER_KINDS, KINDS
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.data.files import read_bytes
+from attriguard.data.habits import Habits
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.sealed import BROKEN, DamagedError, Sealed, read_sealed, write_sealed
 from attriguard.errors import AttriGuardError, DataError, GuardFileError
@@ -35,7 +36,7 @@ FORMAT = "attriguard guard"
 # Version 1 named the tensors of its models without saying which model they belong to; version 2 had no digest.
 FORMAT_VERSION, UNSEALED_VERSION, OLD_VERSION = 3, 2, 1
 HEADER = "attriguard"
-TARGET, SEEN = "target", "seen"
+TARGET, SEEN, HABITS = "target", "seen", "habits"
 PLAIN_TYPES = (bool, int, float, str)
 # More users of a value than floats count one by one.
 MOST_USERS = 2**53
@@ -53,6 +54,7 @@ class GuardState:
     values: tuple[str, ...]
     items: NDArray[Any] | None
     n_items: int
+    habits: Habits | None = None  # how items are rated
     seen: SeenUsers | None = None  # whom the guard learnt from
     metadata: dict[str, Any] = field(default_factory=dict)  # the attribute's name, where it was learnt, and so on
 
@@ -81,6 +83,8 @@ def write_state(state: GuardState, path: str | os.PathLike[str], key: bytes | No
     tensors = {f"{name}.{part}": array for name, model in models.items() for part, array in model.tensors().items()}
     if not isinstance(state.parameters["target"], str):
         tensors[TARGET] = np.asarray(state.parameters["target"], dtype=np.float64)
+    if state.habits is not None:
+        tensors[HABITS] = state.habits.below
     if state.seen is not None:
         tensors[SEEN] = state.seen.marks
     write_sealed(HEADER, header, tensors, Path(path), key)
@@ -157,13 +161,16 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardS
     models = {name: _model(name, kind, tensors) for name, kind in learnt["models"].items()}
     if not models or not isinstance(learnt["goal"], str):
         raise DataError("no models, or models for nothing")
+    parameters = _parameters(header["parameters"], tensors, models)
+    scale = parameters["scale"]
     state = GuardState(
-        parameters=_parameters(header["parameters"], tensors, models),
+        parameters=parameters,
         learnt=Learnt(learnt["goal"], models, np.array(learnt["counts"], dtype=np.int64), float(learnt["split"])),
         classes=np.array(header["classes"]),
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
         n_items=n_items,
+        habits=Habits(tensors[HABITS]).check(n_items, scale.levels) if scale and HABITS in tensors else None,
         seen=_seen(header["seen"], tensors[SEEN]) if header.get("seen") else None,
         metadata=dict(header.get("metadata") or {}),
     )

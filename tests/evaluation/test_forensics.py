@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
 
 import attriguard as ag
+from attriguard.data.habits import Habits
 from attriguard.data.releases.added_ratings import draw_ratings
 from attriguard.data.releases.chance import Chance
 from attriguard.data.releases.release import Release, make_release
@@ -36,14 +37,11 @@ ORDERS: dict[str, Sort] = {
 
 
 def ratings() -> pd.DataFrame:
-    """Ratings as users give them, some kinder than others, some items a little better, in sessions of their own.
-
-    New ratings are drawn from the user's own, not from the item's: items that differ twice as much would be a clue.
-    """
+    """Ratings as users give them, some kinder than others, some items better, in sessions of their own."""
     rng = np.random.default_rng(0)
     popular = 1 / np.arange(4, N_ITEMS + 4)
     users, items = np.nonzero(rng.random((N_USERS, N_ITEMS)) < rng.permutation(np.minimum(8 * popular, 0.9)))
-    kind, better = rng.normal(4, 0.7, N_USERS), rng.normal(0, 0.3, N_ITEMS)
+    kind, better = rng.normal(4, 0.7, N_USERS), rng.normal(0, 0.7, N_ITEMS)
     stars = np.clip(np.rint(rng.normal(kind[users] + better[items], 1)), 1, 5).astype(int)
     gaps = np.where(rng.random(users.size) < 0.7, rng.exponential(90, users.size) + 1, rng.exponential(8e5, users.size))
     first = 1_400_000_000 + rng.integers(0, 3e7, N_USERS)
@@ -74,8 +72,9 @@ def released(source: object, *, top: bool = False, seed: int = 0, key: bytes | N
         weight = (share / (1 - share))[free]
         count = int(0.1 * (X[u] > 0).sum() + rng.random())
         X[u, rng.choice(free, count, replace=False, p=weight / weight.sum())] = 1.0
-    chance = Chance.of(None if key else seed, key)
-    after = csr_array(X) if top else draw_ratings(data, data.X, csr_array(X), data.items, chance, None)
+    chance, habits, after = Chance.of(None if key else seed, key), Habits.of(data.X, data.scale.levels), csr_array(X)
+    if habits is not None and not top:
+        after = draw_ratings(data, data.X, after, data.items, chance, habits)
     return make_release(data, after, random_state=None if key else seed, key=key)
 
 

@@ -39,8 +39,13 @@ def test_the_page_tells_what_was_found(result):
     revealing = result.about.items[result.revealing[0].column]
     expected = ["logistic regression (LR-A)", "the most frequent value", revealing, GOALS["mislead"].how, "guessing"]
     expected += ["strongest who knows the guard and retrains", RULE, *result.about.values]
+    found = result.trial.forensics
+    expected += [f"Which rows were added can be told with AUC {found.auc:.3f}", f"What tells most: {found.by}."]
     for text in expected:
         assert text in unescape(html)
+    assert found.auc <= 0.55
+    silent = replace(result, trial=replace(result.trial, forensics=None))
+    assert "No row is added that could be told." in unescape(render(audit_page(silent, title="An audit")))
     assert html.index("give “city” away") < html.index("<svg") < html.index("What this does not protect against")
 
 

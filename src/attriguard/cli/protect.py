@@ -86,10 +86,10 @@ class Wishes:
     added_ratings: Annotated[
         str,
         typer.Option(
-            help="Ratings of added rows: mixed (drawn from the user's own where that misleads as well), drawn or top.",
+            help="Ratings of added rows: drawn (as the user and others would rate) or top (of the scale).",
             rich_help_panel=WISHES,
         ),
-    ] = "mixed"
+    ] = "drawn"
     drop_columns: Annotated[
         str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=WISHES)
     ] = ""

@@ -23,8 +23,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from attriguard.data.public_data import PublicData
+from attriguard.data.releases.release import Release
 from attriguard.data.releases.times import time_format
 from attriguard.data.tables.arrays import plain_array
+from attriguard.data.tables.source import plain_source
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,6 +35,7 @@ Flags = NDArray[np.bool_]
 Clues = dict[str, Floats]
 # What this share of rows (or of neighbours, for an order) does is the rule, and the others break it.
 RULE = 0.75
+NEARLY_ALL = 0.9
 MOST_SHAPES = 20
 SAMPLE = 2_000
 TOGETHER = "all clues together"
@@ -50,6 +54,15 @@ class Forensics:
     by: str
     clues: dict[str, float]
     added: int
+
+
+def added_rows(data: PublicData, release: Release) -> Forensics | None:
+    """How well the rows that a release added can be told from the others, judged from its table alone."""
+    if release.added is None or not release.summary.added:
+        return None
+    source, names = data.source or plain_source(data), release.table.column_names
+    rating = None if source.rating is None else names[source.rating]
+    return examine(release.table, release.added, user=names[source.user], item=names[source.item], rating=rating)
 
 
 def examine(table: pa.Table, added: Flags, *, user: str, item: str, rating: str | None = None) -> Forensics | None:
@@ -73,6 +86,19 @@ def suspicion(
     if other is not None:
         found |= difference(table, other, user=user, item=item)
     return combined(found, table.num_rows)
+
+
+def suspects(table: pa.Table, *, user: str, item: str, rating: str | None = None) -> Flags:
+    """The rows that an attacker would drop: they break a rule that nearly all rows keep.
+
+    A clue on which rows differ by degrees, such as how high a rating is, makes no row a suspect.
+    """
+    found = np.zeros(table.num_rows, dtype=np.bool_)
+    for scores in clues(table, user=user, item=item, rating=rating).values():
+        values, counts = np.unique(scores, return_counts=True)
+        if counts.max() >= NEARLY_ALL * scores.size:
+            found |= scores > values[counts.argmax()]
+    return found
 
 
 def combined(found: Clues, n_rows: int) -> Floats:

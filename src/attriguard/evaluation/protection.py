@@ -8,15 +8,20 @@ protects that group with the very same guard, and learns from what it would rele
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from attriguard.attacks.base import Attack
 from attriguard.attacks.retrained import Retrained
+from attriguard.data.habits import Habits
 from attriguard.data.public_data import PublicData
+from attriguard.data.releases.added_ratings import draw_ratings
+from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.release import make_release
 from attriguard.evaluation.engine import name_of
+from attriguard.evaluation.forensics import Forensics, added_rows
 from attriguard.evaluation.inference import Estimate, Inference, inference, mean_of, strongest
 from attriguard.evaluation.protocol import Groups
 from attriguard.evaluation.spread import Spread, spread_of
@@ -49,6 +54,7 @@ class Protection:
     changes: tuple[float, ...]  # changed ratings a user on average, for every budget
     points: tuple[Point, ...]  # of attackers that learn, known and unknown
     spread: Spread
+    forensics: Forensics | None  # how well added rows can be told, at the largest budget; None where there are none
     extended: float  # the share of users and candidates for which the policy had to be extended
     unreached: int  # combinations of user and value that could not be reached
 
@@ -120,9 +126,18 @@ def protection(
         changes=tuple(trial.changes[budget] for budget in ladder),
         points=tuple(points),
         spread=spread_of(plan),
+        forensics=_told(test_users, plan, guard.habits_, seed),
         extended=float(plan.extended.mean()),
         unreached=0 if plan.target is None else int((~plan.success).sum()),
     )
+
+
+def _told(users: PublicData, plan: Plan, habits: Habits | None, seed: int) -> Forensics | None:
+    """How well added rows can be told in a table of nothing but users, items and ratings."""
+    plain, released = replace(users, source=None), plan.release(seed)
+    if habits is not None:
+        released = draw_ratings(plain, plan.X, released, users.items, Chance.of(seed, None), habits)
+    return added_rows(plain, make_release(plain, released, random_state=seed))
 
 
 class _Trial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -223,6 +223,11 @@ class Planner:
         mechanism = goal.mechanism(self.settings, learnt)
         return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)
 
-    def infer(self, X: csr_array) -> NDArray[np.int64]:
-        """What the goal's classifier infers from released rows of the users of a plan."""
-        return infer(self.goal.model(self.learnt), X)
+    def adding(self, entries: NDArray[np.float64]) -> Planner:
+        """The same with other entries for items that may be added; a search that cannot keep to them is left as is."""
+        settings = replace(self.settings, constraints=self.settings.constraints.adding(entries))
+        try:
+            self.goal.check(settings)
+        except ParameterError:
+            return self
+        return replace(self, settings=settings)

@@ -70,15 +70,6 @@ class CrossFitted:
             finder=joint,
         )
 
-    def infer(self, X: csr_array) -> NDArray[np.int64]:
-        """What each user's guard infers from the user's released rows."""
-        inferred = np.empty(X.shape[0], dtype=np.int64)
-        for k, planner in enumerate(self.planners):
-            mine = np.flatnonzero(self.group == k)
-            if mine.size:
-                inferred[mine] = planner.infer(X[mine])
-        return inferred
-
 
 @dataclass(frozen=True, eq=False)
 class _Joint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,10 @@ class Constraints:
     upper: NDArray[np.float64]  # (items,) what an added entry may rise to; 0: may not be added; LOCKED: may not change
     jump: bool  # an added entry gets its upper value at once, whatever the step
     extend: bool = True  # to modify_add, where the policy finds nothing
+
+    def adding(self, entries: NDArray[np.float64]) -> Constraints:
+        """The same where items that may be added get other entries."""
+        return replace(self, upper=np.where(self.upper > 0, entries, self.upper), jump=True)
 
     @property
     def n_items(self) -> int:

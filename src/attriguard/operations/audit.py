@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from attriguard.attacks import class_of, lineup
@@ -234,6 +234,7 @@ def _trial_record(trial: Protection, figure: str) -> dict[str, Any]:
         "changes": trial.changes,
         "attackers": [{"budget": point.budget, **_figures(point.found)} for point in trial.points],
         "figure": figure,
+        "added_rows": None if trial.forensics is None else asdict(trial.forensics),
         "strongest": [{"budget": budget, **_figures(trial.strongest(budget, figure))} for budget in trial.budgets],
     }
 

@@ -17,7 +17,7 @@ from attriguard.data.tables.ids import lookup, union
 from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.evaluation.check import Check, Checker, Enough
-from attriguard.evaluation.forensics import Forensics, examine
+from attriguard.evaluation.forensics import added_rows
 from attriguard.evaluation.inference import check_values, divide
 from attriguard.operations.protector import Block
 from attriguard.progress import Progress
@@ -69,15 +69,6 @@ class ReleaseChecker:
         row = lookup(self.users, read.users)
         # A user who is not there has row -1, and gets the empty row that is appended here.
         return _with_empty_row(X)[row]
-
-
-def added_rows(data: PublicData, release: Release) -> Forensics | None:
-    """How well the rows that a release added can be told from the others, judged from its table alone."""
-    if release.added is None or not release.summary.added:
-        return None
-    source, names = data.source or plain_source(data), release.table.column_names
-    rating = None if source.rating is None else names[source.rating]
-    return examine(release.table, release.added, user=names[source.user], item=names[source.item], rating=rating)
 
 
 def _with_empty_row(X: csr_array) -> csr_array:

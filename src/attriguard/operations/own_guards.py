@@ -15,7 +15,7 @@ from attriguard.evaluation.inference import check_values, divide
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
 from attriguard.operations.inputs import make_guard
-from attriguard.operations.protector import Protector
+from attriguard.operations.protector import Protector, planner_for
 from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress
 
@@ -29,7 +29,7 @@ class Guards:
 
     def protector(self, wishes: Wishes, goal: str) -> Protector:
         """What releases the table; ``goal`` may be any that the guards have learnt for."""
-        planners = tuple(copy.copy(guard).set_params(goal=goal).planner() for guard in self.guards)
+        planners = tuple(planner_for(copy.copy(guard).set_params(goal=goal), wishes) for guard in self.guards)
         planner = CrossFitted(planners, self.group)
         return Protector(guard=self.guards[0], planner=planner, name="the guard", wishes=wishes)
 

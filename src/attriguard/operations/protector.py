@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.data.habits import Habits
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.added_ratings import draw_ratings
@@ -31,7 +32,6 @@ from attriguard.progress import Progress
 
 # The share of a table's ratings whose items the guard must know.
 FEWEST_KNOWN = 0.1
-ADDED_RATINGS = ("top", "mixed", "drawn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +119,9 @@ class Protector:
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
         key = self.wishes.key_for(self.attribute, "places")
-        if self.guard.additions is None and self.wishes.added_ratings != "top" and not data.scale.is_likes:
-            released = self._with_own_ratings(block, released, Chance.of(chance, key))
+        habits = habits_for(self.guard, self.wishes)
+        if habits is not None:
+            released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
         release = make_release(
             data, released, items=items, random_state=chance, key=key, survey=survey, order=self.wishes.order
         )
@@ -137,16 +138,6 @@ class Protector:
     def attribute(self) -> str:
         """The name of the attribute that the guard hides."""
         return str(self.guard.metadata_.get("attribute", ""))
-
-    def _with_own_ratings(self, block: Prepared, released: csr_array, chance: Chance) -> csr_array:
-        """The release with drawn ratings in new rows; where asked for, only as far as the same is inferred from it."""
-        if self.wishes.added_ratings not in ADDED_RATINGS:
-            raise ParameterError(
-                f"added_ratings must be one of {', '.join(ADDED_RATINGS)}, got {self.wishes.added_ratings!r}"
-            )
-        wanted = self.planner.infer(released)
-        holds = None if self.wishes.added_ratings == "drawn" else lambda trial: self.planner.infer(trial) == wanted
-        return draw_ratings(block.data, block.X, released, np.asarray(self.guard.items_), chance, holds)
 
     def _refuse_foreign(self, data: PublicData, known: int) -> None:
         """A guard that knows hardly any rating protects nobody, and writes items of other data into the table."""
@@ -196,6 +187,18 @@ class Protector:
         return None if self.guard.scale is None else check_scale(self.guard.scale)
 
 
+def habits_for(guard: AttriGuard, wishes: Wishes) -> Habits | None:
+    """How items are rated, where the ratings of new rows are drawn."""
+    named = isinstance(guard.additions, Mapping)
+    return guard.habits_ if wishes.added_ratings == "drawn" and not named else None
+
+
+def planner_for(guard: AttriGuard, wishes: Wishes) -> Planner:
+    """The guard's planner; where ratings are drawn, its search does not count on the top of the scale."""
+    planner, habits = guard.planner(), habits_for(guard, wishes)
+    return planner if habits is None else planner.adding(habits.counted)
+
+
 def make_protector(
     guard: AttriGuard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
 ) -> Protector:
@@ -205,7 +208,7 @@ def make_protector(
     own.set_params(**given)
     if wishes.locked.items:
         own.set_params(locked=[*(own.locked or []), *wishes.locked.items])
-    planner = own.planner()
+    planner = planner_for(own, wishes)
     if own.items_ is None:
         raise GuardFileError(
             f"{name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"

@@ -18,6 +18,8 @@ from attriguard.data.tables.table import TableLike, read_table
 from attriguard.errors import DataError, ParameterError
 from attriguard.operations.keys import read_key
 
+ADDED_RATINGS = ("drawn", "top")
+
 
 def read_additions(additions: Any) -> Any:
     """A list of items or a mapping item → rating; a table has an item column and may have a rating column."""
@@ -83,8 +85,8 @@ class Wishes:
     order
         Of the released rows: "keep", "sorted" (by user and item) or "shuffled".
     added_ratings
-        "mixed": drawn from the user's own where the guard's classifier is misled all the same, else the top of the
-        scale. "drawn": always drawn. "top": never. Where additions are named, their ratings are.
+        "drawn": from how the user rates, and how others rate the item. "top": the top of the scale, which misleads best
+        and tells that the row is new. Where additions are named with ratings, these are taken.
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -93,7 +95,7 @@ class Wishes:
     most: int | None = None
     drop_columns: Sequence[str] = ()
     order: str = "keep"
-    added_ratings: str = "mixed"
+    added_ratings: str = "drawn"
 
     @classmethod
     def of(cls, options: dict[str, Any], random_state: Any) -> Wishes:
@@ -101,6 +103,8 @@ class Wishes:
         given = {each.name: options.pop(each.name) for each in fields(cls) if each.name in options}
         read = {"key": read_key, "locked": read_locked, "additions": read_additions}
         wishes = cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
+        if wishes.added_ratings not in ADDED_RATINGS:
+            raise ParameterError(f"added_ratings must be drawn or top, got {wishes.added_ratings!r}")
         if wishes.key is not None and random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
         return wishes if wishes.key or random_state is not None else replace(wishes, key=fresh_key())

@@ -10,6 +10,7 @@ from attriguard.goals import GOALS
 from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
 from attriguard.report.audit_words import RULE, name_of, remarks, summary
+from attriguard.report.check import told_how
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import BarPlot, Line, draw, line_plot
 
@@ -271,10 +272,15 @@ def _spread(trial: Protection) -> Section:
         title="What it does to users",
         text=[
             f"With a budget of {trial.budgets[-1]:g}, a user gets {spread.added:.2f} new ratings on average, loses "
-            f"{spread.removed:.2f}, and has {spread.rated_anew:.2f} rated anew. Users differ:"
+            f"{spread.removed:.2f}, and has {spread.rated_anew:.2f} rated anew. {_told(trial)} Users differ:"
         ],
         parts=[Table(["changes made to a user", "users"], rows, numeric=(1,))],
     )
+
+
+def _told(trial: Protection) -> str:
+    """Whether rows that a release would add can be told from the others."""
+    return "No row is added that could be told." if trial.forensics is None else told_how(trial.forensics)
 
 
 def _limits() -> Section:

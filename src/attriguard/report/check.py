@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from attriguard.evaluation.check import MEASURES, Check
+from attriguard.evaluation.forensics import Forensics
 from attriguard.evaluation.inference import Estimate, Inference
 from attriguard.report.attack_names import full_name
 from attriguard.report.page import Figure, Section, Table
@@ -36,9 +37,11 @@ def verdict(check: Check) -> str:
 
 def told(check: Check) -> str:
     """How well the rows that were added can be told from the others, in a sentence; "" where none was added."""
-    found = check.forensics
-    if found is None:
-        return ""
+    return "" if check.forensics is None else told_rows(check.forensics)
+
+
+def told_rows(found: Forensics) -> str:
+    """The same of any table."""
     return f"Which rows were added can be told with AUC {found.auc:.3f} ± {found.margin:.3f} (0.5 is guessing)"
 
 
@@ -110,12 +113,14 @@ def check_section(check: Check, values: Sequence[str]) -> Section:
 
 
 def _told_how(check: Check) -> str:
-    found = check.forensics
-    if found is None:
-        return ""
+    return "" if check.forensics is None else told_how(check.forensics)
+
+
+def told_how(found: Forensics) -> str:
+    """How well added rows can be told, by whom, and what tells most."""
     return (
-        f"{told(check)}, by whoever has nothing but the released table and looks at the order of its rows, their cells "
-        f"and their ratings. What tells most: {found.by}."
+        f"{told_rows(found)}, by whoever has nothing but the released table and looks at the order of its rows, their "
+        f"cells and their ratings. What tells most: {found.by}."
     )
 
 
