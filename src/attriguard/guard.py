@@ -20,10 +20,11 @@ from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
 from attriguard.data.habits import Habits
 from attriguard.data.scale import check_scale
-from attriguard.errors import DataError
+from attriguard.errors import DataError, ParameterError
 from attriguard.goals import Goal, Learnt, Settings
 from attriguard.goals import get as get_goal
 from attriguard.goals.base import Planner, Training
+from attriguard.goals.price import EVERYONE, Price
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
 from attriguard.plan import Plan
@@ -48,6 +49,9 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         The distribution p that attackers shall be left with: "train", "uniform", or m numbers.
     budget
         The expected cost β a user accepts: a number (or, in ``plan``, one a user).
+    budget_over
+        "user": every user's expected cost stays within the budget, as in the paper. "everyone": the budget is an
+        average over users, and each change goes where it helps most; some users get more changes, some none.
     step
         τ: how far one step moves an entry, in (0, 1].
     scale
@@ -84,6 +88,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
     values_: tuple[str, ...]  # the names of the classes
     items_: NDArray[Any] | None  # the ids of the columns, where they were given
     metadata_: dict[str, Any]  # what is kept with the guard in its file, besides itself
+    price_: Price | None  # of a change under a budget of everyone, where it has been settled
     habits_: Habits | None  # how items are rated, where the scale is known
     seen_: SeenUsers | None  # whom the guard learnt from, where it was told their ids
 
@@ -105,6 +110,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         goal: str = "mislead",
         members: int = MEMBERS,
         split: float | None = None,
+        budget_over: str = "user",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.classifier = classifier
@@ -122,6 +128,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         self.goal = goal
         self.members = members
         self.split = split
+        self.budget_over = budget_over
         self.random_state = random_state
 
     def fit(
@@ -156,6 +163,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         names = _names_of(classes, values)
         learnt = goal.learn(settings, training, Progress.of(progress))
         scale = None if self.scale is None else check_scale(self.scale)
+        fitted.price_ = None
         fitted.habits_ = None if scale is None else Habits.of(training.X, scale.levels)
         fitted.learnt_, fitted.classes_, fitted.values_, fitted.items_ = learnt, classes, names, ids
         if users is None:
@@ -206,8 +214,10 @@ class AttriGuard(TransformerMixin, BaseEstimator):
 
     def _settings(self, goal: Goal, n_items: int, items: NDArray[Any] | None) -> Settings:
         """The parameters, checked."""
-        settings = Settings.of(self.get_params(deep=False), n_items, items)
+        settings = Settings.of(self.get_params(deep=False), n_items, items, getattr(self, "price_", None))
         goal.check(settings)
+        if settings.shared and not goal.shares_budget:
+            raise ParameterError(f"the goal {goal.name!r} has no budget of everyone; set budget_over='user'")
         return settings
 
     def planner(self) -> Planner:
@@ -242,6 +252,18 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         plan = planner.plan(rows, budget=budget, locked=locked, most=most, users=users, progress=progress)
         return replace(plan, attribute=str(self.metadata_.get("attribute", "")))
 
+    def settle(self, X: csr_array, *, progress: ProgressLike = None) -> AttriGuard:
+        """Settle the price of a change under a budget of everyone, on users that the guard has not learnt from.
+
+        From then on a user's release does not depend on who else is protected: blocks of users, and releases at other
+        times, have the same price. The guard keeps it, and its file does. Another budget, goal, or learning anew needs
+        another price.
+        """
+        if self.budget_over != EVERYONE:
+            raise ParameterError("only a budget of everyone has a price: set budget_over='everyone'")
+        self.price_ = self.planner().settle(check_features(self, X), progress)
+        return self
+
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""
         return self.plan(X).release(self.random_state)
@@ -267,6 +289,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             values=self.values_,
             items=self.items_,
             n_items=self.n_features_in_,
+            price=self.price_,
             habits=self.habits_,
             seen=self.seen_,
             metadata=self.metadata_ | (metadata or {}),
@@ -312,7 +335,7 @@ def load_guard(path: str | os.PathLike[str], *, key: bytes | str | os.PathLike[s
         guard = AttriGuard(**state.parameters)
         guard.learnt_, guard.classes_, guard.values_ = state.learnt, state.classes, state.values
         guard.items_, guard.n_features_in_, guard.metadata_ = state.items, state.n_items, state.metadata
-        guard.habits_, guard.seen_ = state.habits, state.seen
+        guard.price_, guard.habits_, guard.seen_ = state.price, state.habits, state.seen
         guard.planner()  # refuses parameters that do not go with what was learnt
     return guard
 

@@ -36,6 +36,34 @@ class Finder(Protocol):
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The candidates of every user within these budgets."""
 
+    def limited(self, most: int) -> Finder:
+        """The same where no user gets more than so many changes, whatever is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtMost:
+    """Phase I for users who accept so many changes and no more, whatever the draw."""
+
+    finder: Finder
+    most: int
+
+    def limited(self, most: int) -> AtMost:
+        """The smaller limit holds."""
+        return AtMost(self.finder, min(self.most, most))
+
+    @property
+    def follows_budget(self) -> bool:
+        """As what it limits."""
+        return self.finder.follows_budget
+
+    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
+        """As what it limits."""
+        return self.finder.covers(X, edits, np.minimum(budget, self.most))
+
+    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
+        """Within a budget of ``most`` a user's cheapest candidate makes no more changes, so one is always left."""
+        return self.finder.find(X, np.minimum(budget, self.most), progress).at_most(self.most)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Plan:

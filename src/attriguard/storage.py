@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.sealed import BROKEN, DamagedError, Sealed, read_sealed, write_sealed
 from attriguard.errors import AttriGuardError, DataError, GuardFileError
 from attriguard.goals.base import Learnt
+from attriguard.goals.price import Price
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.registry import get as get_search
 from attriguard.noise.registry import search_options
@@ -41,7 +42,7 @@ PLAIN_TYPES = (bool, int, float, str)
 # More users of a value than floats count one by one.
 MOST_USERS = 2**53
 # Parameters of a guard that are JSON as they are; the seed is no part of a file.
-PLAIN = ("policy", "budget", "step", "maxiter", "confidence", "cost", "goal", "members", "split")
+PLAIN = ("policy", "budget", "step", "maxiter", "confidence", "cost", "goal", "members", "split", "budget_over")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +55,7 @@ class GuardState:
     values: tuple[str, ...]
     items: NDArray[Any] | None
     n_items: int
+    price: Price | None = None  # of a change under a budget of everyone
     habits: Habits | None = None  # how items are rated
     seen: SeenUsers | None = None  # whom the guard learnt from
     metadata: dict[str, Any] = field(default_factory=dict)  # the attribute's name, where it was learnt, and so on
@@ -77,6 +79,7 @@ def write_state(state: GuardState, path: str | os.PathLike[str], key: bytes | No
         "values": list(state.values),
         "items": None if state.items is None else state.items.tolist(),
         "n_items": state.n_items,
+        "price": None if state.price is None else asdict(state.price),
         "seen": None if state.seen is None else state.seen.salt.hex(),
         "metadata": state.metadata,
     }
@@ -170,6 +173,7 @@ def _rebuild(header: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> GuardS
         values=tuple(str(value) for value in header["values"]),
         items=None if header["items"] is None else np.array(header["items"]),
         n_items=n_items,
+        price=Price.of(header.get("price")),
         habits=Habits(tensors[HABITS]).check(n_items, scale.levels) if scale and HABITS in tensors else None,
         seen=_seen(header["seen"], tensors[SEEN]) if header.get("seen") else None,
         metadata=dict(header.get("metadata") or {}),

@@ -81,10 +81,10 @@ def conceal(rng):
         normal(rng, (n_items, ends[-1])), normal(rng, ends[-1]), ends, normal(rng, (m, ends[-1])),
         normal(rng, (ends.size - 1, m)), rng.dirichlet(np.full(m, 5.0), rng.choice([1, n])).astype(np.float32),
     )  # fmt: skip
-    most = int(rng.integers(0, n_items + 3))
+    most, enough = int(rng.integers(0, n_items + 3)), float(rng.choice([-1.0, 0.05, 0.3]))
     out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))
-    return [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2], *model, *span(rng, n), *out,
-            untouched((n, most + 1), np.float32)]  # fmt: skip
+    given = [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2], *model, enough]
+    return [*given, *span(rng, n), *out, untouched((n, most + 1), np.float32)]
 
 
 def edited(rng):
@@ -173,6 +173,20 @@ def kkt(rng):
     most = np.where(np.isfinite(cost), cost, 0).max(axis=1, initial=0)
     least = cost.min(axis=1, initial=np.inf)
     return [p, cost, least + rng.choice([0, 0.1, 0.6, 1], n) * (most - least), *span(rng, n), untouched((n, m), float)]
+
+
+def priced(rng):
+    p, cost, _, start, stop, M = kkt(rng)
+    return [p, cost, float(rng.choice([0.0, 1e-3, 0.3, 7.0, 1e6])), start, stop, M]
+
+
+def hull(rng):
+    n, most = users(rng), int(rng.integers(0, 9))
+    leakage = np.abs(rng.normal(size=(n, most + 1))).astype(np.float32)
+    if rng.random() < 0.5:
+        leakage = np.round(leakage * 4) / 4  # equal slopes
+    found = rng.integers(0, most + 1, n)
+    return [leakage.astype(np.float32), found, *span(rng, n), untouched((n, most), np.float32)]
 
 
 def pairs_of(rng, n):

@@ -41,6 +41,8 @@ TABLE = {
     "edits.merge_rows": Comparison(cases.merge_rows, 0),
     "edits.l2_costs": Comparison(cases.l2_costs, 1e-14),
     "greedy.greedy_search": Comparison(cases.greedy, 0),
+    "hull.hull_gains": Comparison(cases.hull, 1e-6),
+    "kkt.priced_rows": Comparison(cases.priced, 1e-9),
     "kkt.solve_rows": Comparison(cases.kkt, 1e-9),
     "moves.best_moves": Comparison(cases.moves, 0, NUMBERS),
     "units.change_entries": Comparison(cases.change_entries, 1e-12, NUMBERS),

@@ -16,7 +16,7 @@ from attriguard.goals import get as get_goal
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.progress import Progress, ProgressLike
 
-LEARNT = ("learnt_", "classes_", "values_", "items_", "n_features_in_", "metadata_", "habits_", "seen_")
+LEARNT = ("learnt_", "classes_", "values_", "items_", "n_features_in_", "metadata_", "price_", "habits_", "seen_")
 
 
 def fit_kept(

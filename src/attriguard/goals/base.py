@@ -16,11 +16,11 @@ from attriguard._checks import check_budget, check_count, check_number
 from attriguard.classifiers.base import Classifier, infer
 from attriguard.data.scale import check_scale
 from attriguard.errors import ParameterError
+from attriguard.goals.price import EVERYONE, Price, check_budget_over
 from attriguard.mechanism.strategies import Mechanism
 from attriguard.noise.base import NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
-from attriguard.noise.edits import Edits
 from attriguard.noise.items import ItemNames, constraints_for
 from attriguard.noise.policy import Policy
 from attriguard.noise.registry import get as get_search
@@ -37,6 +37,8 @@ class Settings:
     constraints: Constraints
     target: Any  # of p: "train", "uniform", or m numbers
     budget: float
+    budget_over: str  # "user": each user's; "everyone": an average over users
+    price: Price | None  # of a change under a budget of everyone; None: found for the users at hand
     confidence: float | str | None
     cost: str
     members: int
@@ -44,7 +46,9 @@ class Settings:
     random_state: Any
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any], n_items: int, items: NDArray[Any] | None) -> Settings:
+    def of(
+        cls, parameters: Mapping[str, Any], n_items: int, items: NDArray[Any] | None, price: Price | None = None
+    ) -> Settings:
         """The parameters of ``AttriGuard``: everything that can be wrong with them is found before any work is done."""
         given = dict(parameters)
         scale = None if given["scale"] is None else check_scale(given["scale"])
@@ -61,8 +65,22 @@ class Settings:
                 **{name: given[name] for name in ("policy", "step", "maxiter", "locked", "additions")},
             ),
             budget=float(check_budget(given["budget"], 1)[0]),
+            budget_over=check_budget_over(given["budget_over"]),
+            price=price,
             split=None if given["split"] is None else check_number(given["split"], name="split", low=0.0, high=1.0),
         )
+
+    @property
+    def shared(self) -> bool:
+        """Whether the budget is an average over users."""
+        return self.budget_over == EVERYONE
+
+    def for_budget(self, budget: ArrayLike | None, goal: str) -> Settings:
+        """The same without a price that was settled for another goal or budget."""
+        asked, price = self.budget if budget is None else budget, self.price
+        if price is not None and self.shared and price.goal == goal and bool(np.all(np.asarray(asked) == price.budget)):
+            return self
+        return replace(self, price=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +140,7 @@ class Goal(ABC):
     options: ClassVar[tuple[str, ...]]  # the guard's parameters that belong to this goal's own work
     learns_by_chance: ClassVar[bool] = True  # another seed learns something else
     marks_seen_users: ClassVar[bool] = True  # its noise can give away the values of users that the guard learnt from
+    shares_budget: ClassVar[bool] = False  # it can spend a budget of everyone
     uses_truth: ClassVar[bool] = False  # it protects better where the values of the users are known
     how: ClassVar[str]  # what the guard does to a user's ratings, for a reader of a report
     regained: ClassVar[str]  # what an attacker who retrains gets back: completes "… trains on those, "
@@ -148,6 +167,10 @@ class Goal(ABC):
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """Phase II: what turns candidates and a budget into probabilities."""
 
+    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+        """The price of a change at which these users spend the budget on average, of a goal that ``shares_budget``."""
+        raise NotImplementedError
+
     @abstractmethod
     def model(self, learnt: Learnt) -> Classifier:
         """The classifier whose inference on the data as it is a plan tells."""
@@ -162,27 +185,6 @@ class Goal(ABC):
             raise ParameterError(
                 f"this guard was learnt with goal={learnt.goal!r}; fit it again with goal={self.name!r}"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class AtMost:
-    """Phase I for users who accept so many changes and no more, whatever the draw."""
-
-    finder: Finder
-    most: int
-
-    @property
-    def follows_budget(self) -> bool:
-        """As what it limits."""
-        return self.finder.follows_budget
-
-    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
-        """As what it limits."""
-        return self.finder.covers(X, edits, np.minimum(budget, self.most))
-
-    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
-        """Within a budget of ``most`` a user's cheapest candidate makes no more changes, so one is always left."""
-        return self.finder.find(X, np.minimum(budget, self.most), progress).at_most(self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,18 +212,24 @@ class Planner:
         """
         goal, learnt = self.goal, self.learnt
         budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
+        settings = self.settings.for_budget(budget, goal.name)
         if truth is None:
-            finder = goal.finder(self.settings, learnt, locked)
+            finder = goal.finder(settings, learnt, locked)
         else:
-            finder = goal.informed_finder(self.settings, learnt, truth, locked)
+            finder = goal.informed_finder(settings, learnt, truth, locked)
         if most is not None:
             if self.settings.cost != "l0":
                 raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")
-            finder = AtMost(finder, check_count(most, name="most"))
+            finder = finder.limited(check_count(most, name="most"))
         edits = finder.find(X, budgets, Progress.of(progress))
         inferred = infer(goal.model(learnt), X)
-        mechanism = goal.mechanism(self.settings, learnt)
+        mechanism = goal.mechanism(settings, learnt)
         return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)
+
+    def settle(self, X: csr_array, progress: ProgressLike = None) -> Price:
+        """The price of a change for the settings' budget, on users like those that will be protected."""
+        settings = replace(self.settings, price=None)
+        return self.goal.settle(settings, self.learnt, X, Progress.of(progress))
 
     def adding(self, entries: NDArray[np.float64]) -> Planner:
         """The same with other entries for items that may be added; a search that cannot keep to them is left as is."""

@@ -13,16 +13,26 @@ from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
 from attriguard.goals.base import Goal, Learnt, Settings, Training
-from attriguard.goals.conceal import ENSEMBLE, ensemble_of, learn_ensemble
+from attriguard.goals.conceal import ENSEMBLE, ensemble_of, learn_ensemble, removals
 from attriguard.goals.confidence import AUTO, check_confidence
-from attriguard.goals.mislead import CLASSIFIER, RepresentativeNoise, learn_classifier, representative_noise
+from attriguard.goals.mislead import (
+    CLASSIFIER,
+    RepresentativeNoise,
+    divergence,
+    learn_classifier,
+    representative_noise,
+)
+from attriguard.goals.price import Price
+from attriguard.goals.removing import SharedRemovals
 from attriguard.goals.trial import find_split
-from attriguard.mechanism.strategies import Divergence
+from attriguard.mechanism.shared import price_of_noise
+from attriguard.mechanism.strategies import Mechanism
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import LINEAR
 from attriguard.noise.constraints import check_locked
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import ChangeSequences, find_changes
+from attriguard.plan import AtMost, Finder
 from attriguard.progress import Progress
 
 # About how long the ensemble, the classifier and the trial of a split take to learn.
@@ -36,6 +46,8 @@ class RemovalsAndNoise:
     ensemble: Ensemble
     noise: RepresentativeNoise
     split: float  # the share of the budget that removes
+    shared: SharedRemovals | None = None  # what removes under a budget of everyone
+    left: float | None = None  # of a budget of everyone, for noise; None: what the removals leave
 
     @property
     def follows_budget(self) -> bool:
@@ -49,15 +61,40 @@ class RemovalsAndNoise:
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """Remove what tells most, then search for noise on the rows that are left, with the rest of the budget."""
         removing, adding = progress.parts(1, 2)
-        fixed, counts = check_locked(self.noise.locked, X), self.counts(budget)
+        fixed = check_locked(self.noise.locked, X)
+        found, counts, rest = self.remove(X, budget, fixed, removing)
+        rows = found.of_counts(counts).apply(X, np.zeros_like(counts))
+        # A removed rating must not come back as noise.
+        noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, rest, adding)
+        return joined(noise, found, counts).with_cost(self.noise.cost, X)
+
+    def remove(
+        self, X: csr_array, budget: NDArray[np.float64], fixed: csr_array, progress: Progress
+    ) -> tuple[ChangeSequences, NDArray[np.int64], NDArray[np.float64]]:
+        """The changes of each user, how many of them are made, and what is left of the budget for noise."""
+        if self.shared is not None:
+            found, counts = self._remove_shared(X, float(self.split * budget.sum()), progress)
+            left = max(float(budget.mean() - counts.mean()), 0.0) if self.left is None else self.left
+            return found, counts, np.full(budget.size, left)
+        counts = self.counts(budget)
         found = find_changes(
-            self.ensemble, X, self.noise.constraints, int(counts.max(initial=0)), locked=fixed, progress=removing
+            self.ensemble, X, self.noise.constraints, int(counts.max(initial=0)), locked=fixed, progress=progress
         )
         counts = np.minimum(counts, found.lengths)
-        rows = found.prefixes().apply(X, counts)
-        # A removed rating must not come back as noise.
-        noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, budget - counts, adding)
-        return joined(noise, found, counts).with_cost(self.noise.cost, X)
+        return found, counts, budget - counts
+
+    def _remove_shared(
+        self, X: csr_array, total: float, progress: Progress
+    ) -> tuple[ChangeSequences, NDArray[np.int64]]:
+        """Every change that gains more than the price is made; what is left over goes to noise."""
+        assert self.shared is not None
+        found = self.shared.share(X, total, progress)
+        return found.found, found.counts()[0 if self.left is None else 1]
+
+    def limited(self, most: int) -> Finder:
+        """The same where no user gets more changes than that."""
+        shared = None if self.shared is None else self.shared.limited(most)
+        return AtMost(replace(self, shared=shared), most)
 
     def counts(self, budget: NDArray[np.float64]) -> NDArray[np.int64]:
         """How many ratings are removed: the split's part of the budget, in whole ratings."""
@@ -73,6 +110,7 @@ class Both(Goal):
     summary = "Part of the changes removes what tells most, the rest points to another value."
     needs = (CLASSIFIER, ENSEMBLE)
     options = ("classifier", "search", "target", "step", "confidence", "maxiter", "members", "split")
+    shares_budget = True
     how = (
         "The guard first removes the ratings that tell most, then draws a value at random, mostly by how frequent it "
         "is, and changes what points to it."
@@ -97,15 +135,34 @@ class Both(Goal):
 
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> RemovalsAndNoise:
         """Removals first, then noise. Half a budget leads by little, so the lead is as large as the budget pays for."""
+        price, shared = settings.price, None
+        if settings.shared:
+            shared = SharedRemovals(
+                removals=removals(settings, learnt, locked), price=None if price is None else price.change
+            )
         return RemovalsAndNoise(
             ensemble=ensemble_of(learnt),
             noise=representative_noise(settings, learnt, locked, otherwise=AUTO),
             split=float(learnt.split if settings.split is None else settings.split),
+            shared=shared,
+            left=None if price is None else price.left,
         )
 
-    def mechanism(self, settings: Settings, learnt: Learnt) -> Divergence:
+    def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """The paper's M*, on candidates that all remove the same ratings."""
-        return Divergence(make_target(settings.target, learnt.counts))
+        return divergence(settings, learnt)
+
+    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+        """Both prices: of a removed rating, and of a unit of noise beside the removals."""
+        finder, budget = self.finder(settings, learnt), settings.budget
+        assert finder.shared is not None
+        removing, adding = progress.parts(1, 3)
+        found = finder.shared.share(X, finder.split * budget * X.shape[0], removing)
+        left = max(budget - float(found.counts()[1].mean()), 0.0)
+        priced = replace(finder, shared=replace(finder.shared, price=found.price), left=left)
+        edits = priced.find(X, np.full(X.shape[0], budget), adding)
+        noise = price_of_noise(make_target(settings.target, learnt.counts), edits.costs_in_reach, budget)
+        return Price(self.name, budget, change=found.price, noise=noise, left=left)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The classifier that is misled."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
@@ -14,49 +12,15 @@ from attriguard.classifiers.ensemble import Ensemble, fit_ensemble
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
 from attriguard.goals.base import Goal, Learnt, Settings, Training, Truth
-from attriguard.mechanism.strategies import Counts
-from attriguard.noise.constraints import Constraints
-from attriguard.noise.edits import Edits
+from attriguard.goals.price import Price
+from attriguard.goals.removing import Removals, SharedRemovals
+from attriguard.mechanism.shared import SharedCounts
+from attriguard.mechanism.strategies import Counts, Mechanism
 from attriguard.noise.policy import Policy
-from attriguard.noise.removals import find_changes
+from attriguard.plan import Finder
 from attriguard.progress import Progress
 
 ENSEMBLE = "ensemble"
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Removals:
-    """Phase I: candidate k makes the first k of the changes after which the ensemble can tell least."""
-
-    ensemble: Ensemble
-    constraints: Constraints
-    locked: csr_array | None = None
-    prior: NDArray[np.float32] | None = None  # what the ratings of each user shall look like, if not the ensemble's
-
-    @property
-    def follows_budget(self) -> bool:
-        """A smaller budget takes fewer of the same changes."""
-        return False
-
-    def covers(self, X: csr_array, edits: Edits, budget: NDArray[np.float64]) -> bool:
-        """Candidates serve every budget up to the number of changes that were searched for."""
-        most = edits.m - 1
-        return bool(budget.max(initial=0.0) <= most) or most >= self.possible(X)
-
-    def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
-        """As many changes as the largest budget may need."""
-        most = min(np.ceil(budget.max(initial=0.0)), self.possible(X))
-        return find_changes(
-            self.ensemble, X, self.constraints, int(most), locked=self.locked, prior=self.prior, progress=progress
-        ).prefixes()
-
-    def possible(self, X: csr_array) -> int:
-        """How many changes any user can have."""
-        return (
-            int(np.diff(X.indptr).max(initial=0))
-            if self.constraints.policy.modify
-            else int((self.constraints.upper > 0).sum())
-        )
 
 
 class Conceal(Goal):
@@ -69,6 +33,7 @@ class Conceal(Goal):
     options = ("members",)
     marks_seen_users = False
     uses_truth = True
+    shares_budget = True
     how = "The guard makes one change after another, each the one after which the ratings tell least."
     regained = (
         "gets back a part of what he lost: what was removed he cannot get back, but what is left still tells him "
@@ -88,19 +53,26 @@ class Conceal(Goal):
             check_classifier(settings.classifier)
         return Learnt(self.name, {ENSEMBLE: learn_ensemble(settings, users, progress)}, users.counts, 1.0)
 
-    def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Removals:
+    def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Finder:
         """The changes that lower most what the ensemble can tell."""
-        return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked)
+        return _for_budget(settings, removals(settings, learnt, locked))
 
     def informed_finder(
         self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
-    ) -> Removals:
+    ) -> Finder:
         """The changes after which the ensemble can tell least, and less of a user's own value than of the others."""
-        return replace(self.finder(settings, learnt, locked), prior=truth.prior(ensemble_of(learnt).prior))
+        informed = replace(removals(settings, learnt, locked), prior=truth.prior(ensemble_of(learnt).prior))
+        return _for_budget(settings, informed)
 
-    def mechanism(self, settings: Settings, learnt: Learnt) -> Counts:
+    def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """The whole budget is spent, on one of two counts of changes."""
-        return Counts()
+        return SharedCounts(settled=settings.price is not None) if settings.shared else Counts()
+
+    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+        """What a removed rating must lower the leakage by."""
+        shared = SharedRemovals(removals=removals(settings, learnt))
+        found = shared.share(X, settings.budget * X.shape[0], progress)
+        return Price(self.name, settings.budget, change=found.price)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The ensemble."""
@@ -109,6 +81,18 @@ class Conceal(Goal):
     def changes(self, policy: Policy) -> str:
         """Existing ratings are removed, never changed, and none is added beside them."""
         return "remove existing ratings only" if policy.modify else policy.meaning
+
+
+def removals(settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Removals:
+    """Phase I on the learnt ensemble."""
+    return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked)
+
+
+def _for_budget(settings: Settings, finder: Removals) -> Finder:
+    """The same number of changes for each user, or so many on average."""
+    if not settings.shared:
+        return finder
+    return SharedRemovals(removals=finder, price=None if settings.price is None else settings.price.change)
 
 
 def learn_ensemble(settings: Settings, users: Training, progress: Progress) -> Ensemble:

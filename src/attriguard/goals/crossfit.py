@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from attriguard.goals.base import Goal, Planner, Truth
 from attriguard.noise.edits import Edits
-from attriguard.plan import Plan, make_plan
+from attriguard.plan import AtMost, Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 
 
@@ -104,6 +104,10 @@ class _Joint:
                 for mine, plan, part in zip(self.rows, self.plans, parts, strict=True)
             ]
         )
+
+    def limited(self, most: int) -> AtMost:
+        """The same where no user gets more changes than that."""
+        return AtMost(self, most)
 
     def probabilities(self, edits: Edits, budget: NDArray[np.float64]) -> NDArray[np.float64]:
         """Each plan's own mechanism for its rows."""

@@ -12,12 +12,15 @@ from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.factory import check_classifier, fit_classifier
 from attriguard.goals.base import Goal, Learnt, Settings, Training
 from attriguard.goals.confidence import check_confidence, noise_within
-from attriguard.mechanism.strategies import Divergence
+from attriguard.goals.price import Price
+from attriguard.mechanism.shared import SharedDivergence, price_of_noise
+from attriguard.mechanism.strategies import Divergence, Mechanism
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import LINEAR, NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
 from attriguard.noise.edits import Edits
+from attriguard.plan import AtMost, Finder
 from attriguard.progress import Progress
 
 CLASSIFIER = "classifier"
@@ -44,6 +47,10 @@ class RepresentativeNoise:
         """Noise without a lead serves every budget; noise with a lead only its own."""
         return not self.follows_budget
 
+    def limited(self, most: int) -> Finder:
+        """The same where no user gets more changes than that."""
+        return AtMost(self, most)
+
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The noise of every user and value, with a lead that the budget pays for."""
 
@@ -65,6 +72,7 @@ class Mislead(Goal):
     needs = (CLASSIFIER,)
     options = ("classifier", "search", "target", "step", "confidence", "maxiter")
     learns_by_chance = False
+    shares_budget = True
     how = "The guard draws a value at random, mostly by how frequent it is, and changes just what points to it."
     regained = "gets back most of what he lost. Changing a few ratings misleads; it does not erase what the others say."
 
@@ -82,13 +90,28 @@ class Mislead(Goal):
         """Algorithm 1, or another search, on the learnt classifier."""
         return representative_noise(settings, learnt, locked, otherwise=0.0)
 
-    def mechanism(self, settings: Settings, learnt: Learnt) -> Divergence:
-        """The paper's M*."""
-        return Divergence(make_target(settings.target, learnt.counts))
+    def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
+        """The paper's M*; under a budget of everyone, with one multiplier for all users."""
+        return divergence(settings, learnt)
+
+    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+        """What a unit of cost must lower the divergence by."""
+        edits = self.finder(settings, learnt).find(X, np.full(X.shape[0], settings.budget), progress)
+        target = make_target(settings.target, learnt.counts)
+        noise = price_of_noise(target, edits.costs_in_reach, settings.budget)
+        return Price(self.name, settings.budget, noise=noise)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The defender's classifier."""
         return learnt.models[CLASSIFIER]
+
+
+def divergence(settings: Settings, learnt: Learnt) -> Mechanism:
+    """The distribution closest to p, within each user's budget or within that of all users together."""
+    target = make_target(settings.target, learnt.counts)
+    if not settings.shared:
+        return Divergence(target)
+    return SharedDivergence(target, None if settings.price is None else settings.price.noise)
 
 
 def learn_classifier(settings: Settings, users: Training, progress: Progress) -> Classifier:

@@ -61,7 +61,7 @@ def _leakage(
     nb.void(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
-        const(nb.float32, 2), nb.int64, nb.int64,
+        const(nb.float32, 2), nb.float64, nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
     ),
     cache=True,
@@ -70,14 +70,15 @@ def _leakage(
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any,
-    start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
+    enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
     if the user has not rated it and it is not `locked`. `priors` has one row, or a row for every user. Of equally good
-    changes the first is taken. `found` counts a user's changes, `items` and `values` list them in order, `leakage`
-    holds the leakage before the first change and after each; where a user has fewer changes, the last one is repeated.
+    changes the first is taken. A user whose leakage is at most `enough` gets no more. `found` counts a user's changes,
+    `items` and `values` list them in order, `leakage` holds the leakage before the first change and after each; where a
+    user has fewer changes, the last one is repeated.
     """
     hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
     pre, active = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
@@ -97,6 +98,8 @@ def conceal_rows(
         leakage[u, 0] = _leakage(pre, b1, np.float32(0.0), ends, outputs, b2, prior, active, scores, mean)
         found[u] = 0
         for k in range(most):
+            if leakage[u, k] <= enough:
+                break
             best, item, change = np.float32(np.inf), -1, np.float32(0.0)
             for e in range(first, last):
                 j = indices[e]

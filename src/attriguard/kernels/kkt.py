@@ -7,6 +7,10 @@ which λ = 1 (no budget) always solves; divided by 1 - λ it becomes
     g(λ) = Σ p_i (B - d_i) / (λ B + (1 - λ) d_i) = 0,
 
 which is strictly decreasing and has one root in [Σ{p_i : d_i = 0}, 1]. Newton's method, kept inside a bracket.
+
+Under a budget of everyone the price ν of a unit of cost is the same for all users, and given. Then
+M_i = p_i / (s + ν d_i), and that the M_i sum to 1 is an equation in s, whose left side is convex and falls: Newton's
+method from the lower end of [Σ{p_i : d_i = 0}, 1] rises to the root.
 """
 
 from __future__ import annotations
@@ -134,3 +138,58 @@ def solve_rows(p: Any, cost: Any, budget: Any, start: int, stop: int, M: Any) ->
             used += q[s]
         for s in range(size):
             M[u, index[s]] = q[s] / used
+
+
+@njit(
+    nb.void(
+        const(nb.float64, 1), const(nb.float64, 2), nb.float64, nb.int64, nb.int64,
+        out(nb.float64, 2),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def priced_rows(p: Any, cost: Any, price: float, start: int, stop: int, M: Any) -> None:
+    """Fill M for users `start` to `stop`: it minimises KL(p ‖ M) + `price` · Σ M_i cost_i.
+
+    An infinite cost marks a value out of reach. Where p has no weight on any other, the cheapest value is taken.
+    """
+    m = p.shape[0]
+    index, q, d = np.empty(m, np.int64), np.empty(m), np.empty(m)
+    for u in range(start, stop):
+        total, low, size, cheapest = 0.0, np.inf, 0, 0
+        for i in range(m):
+            M[u, i] = 0.0
+            c = cost[u, i]
+            if c < cost[u, cheapest]:
+                cheapest = i
+            if p[i] > 0.0 and c < np.inf:
+                index[size], q[size], d[size] = i, p[i], c
+                size += 1
+                total += p[i]
+                low = min(low, c)
+        if size == 0:
+            M[u, cheapest] = 1.0
+            continue
+        s = 0.0
+        for k in range(size):
+            q[k] /= total
+            d[k] = price * (d[k] - low)
+            if d[k] == 0.0:
+                s += q[k]
+        for _ in range(MAX_NEWTON):
+            value, slope = -1.0, 0.0
+            for k in range(size):
+                ratio = q[k] / (s + d[k])
+                value += ratio
+                slope -= ratio / (s + d[k])
+            after = min(s - value / slope, 1.0)
+            if abs(after - s) <= CONVERGED * s:
+                s = after
+                break
+            s = after
+        used = 0.0
+        for k in range(size):
+            q[k] /= s + d[k]
+            used += q[k]
+        for k in range(size):
+            M[u, index[k]] = q[k] / used

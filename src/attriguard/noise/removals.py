@@ -68,6 +68,34 @@ class ChangeSequences:
             indptr=indptr, items=items, values=values, cost=cost, success=success, extended=np.zeros((n, width), bool)
         )
 
+    def gains(self) -> NDArray[np.float32]:
+        """(n, most): how much each change lowers the leakage, by the hull: it never rises from one to the next."""
+        from attriguard.kernels.hull import hull_gains
+
+        gains = np.empty(self.items.shape, dtype=np.float32)
+        over_users(self.lengths.size, lambda start, stop: hull_gains(self.leakage, self.lengths, start, stop, gains))
+        return gains
+
+    def of_counts(self, *counts: NDArray[np.int64]) -> Edits:
+        """Candidate c makes the first ``counts[c]`` changes of each user, as far as the user has so many."""
+        n, lengths = self.lengths.size, np.stack([np.minimum(each, self.lengths) for each in counts], axis=1)
+        items = np.empty((n, len(counts), self.most), dtype=np.int32)
+        values = np.empty(items.shape, dtype=np.float32)
+        chosen = np.arange(self.most) < lengths[:, :, None]
+        for c in range(len(counts)):
+            # The first changes in the order of their items, the others behind them.
+            order = np.argsort(np.where(chosen[:, c], self.items, np.iinfo(np.int32).max), axis=1)
+            items[:, c] = np.take_along_axis(self.items, order, axis=1)
+            values[:, c] = np.take_along_axis(self.values, order, axis=1)
+        return Edits(
+            indptr=np.concatenate([[0], np.cumsum(lengths.ravel())]),
+            items=items[chosen],
+            values=values[chosen],
+            cost=lengths.astype(np.float64),
+            success=np.ones((n, len(counts)), dtype=np.bool_),
+            extended=np.zeros((n, len(counts)), dtype=np.bool_),
+        )
+
 
 def find_changes(
     ensemble: Ensemble,
@@ -77,13 +105,14 @@ def find_changes(
     *,
     locked: Any = None,
     prior: NDArray[np.float32] | None = None,
+    enough: float = -1.0,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
     """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
     marks entries that must not change, user by user. ``prior`` (n, m): what the ratings of each user shall look like,
-    if not the ensemble's prior.
+    if not the ensemble's prior. A user whose leakage is at most ``enough`` gets no more changes.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
@@ -111,7 +140,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *model, start, stop, *out)
+        conceal_rows(*given, *held, *model, enough, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

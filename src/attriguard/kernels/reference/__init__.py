@@ -12,7 +12,8 @@ from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_u
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
-from attriguard.kernels.reference.kkt import solve_row, solve_rows
+from attriguard.kernels.reference.hull import hull_gains
+from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
 from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
 
@@ -32,11 +33,14 @@ __all__ = [
     "conceal_rows",
     "count_switched",
     "greedy_search",
+    "hull_gains",
     "l2_cost",
     "l2_costs",
     "list_switched",
     "merge_rows",
     "merged_lengths",
+    "priced_row",
+    "priced_rows",
     "rival_of",
     "run_on",
     "search_pair",

@@ -18,11 +18,13 @@ def conceal(
     fixed: NDArray[np.bool_],
     additions: dict[int, float],
     most: int,
+    enough: float = -1.0,
 ) -> tuple[list[int], list[float]]:
     """The changes of one user's dense row, one after another, each the one with the least leakage after it.
 
     Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Gives the
-    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats.
+    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats. Where it is
+    at most ``enough``, no more is changed.
     """
 
     def leakage_of(row: NDArray[np.float64]) -> float:
@@ -34,6 +36,8 @@ def conceal(
     left += [(j, value) for j, value in additions.items() if x[j] == 0 and not fixed[j]]
     changes, leakage = [], [leakage_of(now)]
     for _ in range(min(most, len(left))):
+        if leakage[-1] <= enough:
+            break
         after = []
         for j, value in left:
             trial = now.copy()
@@ -64,7 +68,7 @@ def mean_posterior(
 def conceal_rows(
     indptr: Ints, indices: Ints, data: Floats,
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
-    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats,
+    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, enough: float,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
 ) -> None:  # fmt: skip
@@ -78,7 +82,7 @@ def conceal_rows(
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
         prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
-        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1])
+        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], enough)
         found[u] = len(changes)
         for k, item in enumerate(changes):
             items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]

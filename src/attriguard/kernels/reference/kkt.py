@@ -36,6 +36,38 @@ def solve_row(p: NDArray[np.float64], cost: NDArray[np.float64], budget: float) 
     return mechanism(high)
 
 
+def priced_row(p: NDArray[np.float64], cost: NDArray[np.float64], price: float) -> NDArray[np.float64]:
+    """The M that minimises KL(p ‖ M) + price · Σ M_i cost_i: bisection on the s of M_i = p_i / (s + price · d_i)."""
+    q = np.where(np.isfinite(cost), p, 0.0)
+    if not q.any():
+        return np.asarray(np.arange(p.size) == np.argmin(cost), dtype=np.float64)
+    q /= q.sum()
+    d = np.where(q > 0, cost, 0.0) - cost[q > 0].min()
+
+    def total(s: float) -> float:
+        return float((q[q > 0] / (s + price * d[q > 0])).sum())
+
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if total(middle) > 1.0 else (low, middle)
+    M = np.where(q > 0, q / (high + price * d), 0.0)
+    return np.asarray(M / M.sum())
+
+
+def priced_rows(
+    p: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    price: float,
+    start: int,
+    stop: int,
+    M: NDArray[np.float64],
+) -> None:
+    """`priced_row` for users ``start`` to ``stop``."""
+    for u in range(start, stop):
+        M[u] = priced_row(p, cost[u], price)
+
+
 def solve_rows(
     p: NDArray[np.float64],
     cost: NDArray[np.float64],
