@@ -175,6 +175,31 @@ def kkt(rng):
     return [p, cost, least + rng.choice([0, 0.1, 0.6, 1], n) * (most - least), *span(rng, n), untouched((n, m), float)]
 
 
+def network(rng, n_items):
+    """Weights, first and second moments, and the step at which each item's row was last moved; all after `steps`."""
+    hidden, m, steps = int(rng.integers(1, 9)), int(rng.integers(2, 5)), int(rng.integers(1, 40))
+    shapes = [(n_items, hidden), (hidden,), (hidden, m), (m,)]
+    weights, first = ([normal(rng, shape) for shape in shapes] for _ in range(2))
+    second = [normal(rng, shape) ** 2 + np.float32(0.1) for shape in shapes]
+    return weights, first, second, rng.integers(0, steps + 1, n_items), steps
+
+
+def train_epoch(rng):
+    n, n_items = users(rng), int(rng.integers(1, 12))
+    weights, first, second, last, steps = network(rng, n_items)
+    hidden, m = weights[2].shape
+    codes, order = rng.integers(0, m, n), rng.permutation(n)
+    dice = rng.integers(0, 256, (n, hidden)).astype(np.uint8)
+    zeros = np.zeros((n_items, hidden), np.float32)
+    how = [int(rng.choice([64, 128, 256])), int(rng.integers(1, 5)), 0.002, float(rng.choice([0.0, 1e-3])), steps]
+    return [*rows(rng, n, n_items), codes, order, dice, *how, *weights, *first, *second, last, zeros]
+
+
+def finish_rows(rng):
+    weights, first, second, last, steps = network(rng, int(rng.integers(1, 12)))
+    return [steps, 0.002, weights[0], first[0], second[0], last]
+
+
 def priced(rng):
     p, cost, _, start, stop, M = kkt(rng)
     return [p, cost, float(rng.choice([0.0, 1e-3, 0.3, 7.0, 1e6])), start, stop, M]

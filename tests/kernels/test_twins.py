@@ -44,6 +44,8 @@ TABLE = {
     "hull.hull_gains": Comparison(cases.hull, 1e-6),
     "kkt.priced_rows": Comparison(cases.priced, 1e-9),
     "kkt.solve_rows": Comparison(cases.kkt, 1e-9),
+    "members.finish_rows": Comparison(cases.finish_rows, 1e-4),
+    "members.train_epoch": Comparison(cases.train_epoch, 1e-4),
     "moves.best_moves": Comparison(cases.moves, 0, NUMBERS),
     "units.change_entries": Comparison(cases.change_entries, 1e-12, NUMBERS),
     "units.count_switched": Comparison(cases.count_switched, 0),

@@ -11,9 +11,11 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_count
 from attriguard.classifiers.base import Classifier
-from attriguard.classifiers.small import Recipe, small_proba, train_small
+from attriguard.classifiers.member import train_member
+from attriguard.classifiers.small import Recipe, small_proba
 from attriguard.classifiers.weights import Weights, tensor_of, weights_from
 from attriguard.errors import DataError, ParameterError
+from attriguard.kernels.threads import over_users
 from attriguard.progress import Progress, ProgressLike
 
 # Members of a guard's ensemble by default.
@@ -22,8 +24,6 @@ MEMBERS = 8
 # the batches get smaller, and the number of steps stays.
 BATCHES = 28
 SMALLEST_BATCH = 32
-# In every epoch each user's row lacks up to this share of its ratings, since Phase I asks about rows that lack some.
-MOST_LEFT_OUT = 0.8
 
 
 class Ensemble(Classifier):
@@ -93,17 +93,12 @@ def fit_ensemble(
     """Learn from codes 0 … m - 1, each of which occurs; the members differ by their random draws alone."""
     number = check_count(members, name="members")
     size = int(np.clip(X.shape[0] // BATCHES, SMALLEST_BATCH, Recipe().batch_size))
-    members_in_turn = Progress.of(progress).each(range(number), lambda k: f"member {k + 1} of {number}")
-    weights = [
-        train_small(Recipe(batch_size=size), X, codes, chance=chance, refresh=thinned, progress=part)
-        for _, part in members_in_turn
-    ]
+    recipe, seeds = Recipe(batch_size=size).check(), chance.integers(2**63, size=number)
+    steps = Progress.of(progress)
+    count = None if steps.quiet else steps.counter(number, "the members learn")
+
+    def learn(start: int, stop: int) -> list[Weights]:
+        return [train_member(recipe, X, codes, np.random.default_rng(seed)) for seed in seeds[start:stop]]
+
+    weights = [member for part in over_users(number, learn, smallest=1, count=count) for member in part]
     return Ensemble(weights, np.bincount(codes) / codes.size)
-
-
-def thinned(X: csr_array, chance: np.random.Generator) -> csr_array:
-    """Each user's row without some of its ratings; the share is drawn for each user, between 0 and `MOST_LEFT_OUT`."""
-    share = chance.uniform(0.0, MOST_LEFT_OUT, size=X.shape[0])
-    kept = chance.random(X.nnz) >= np.repeat(share, np.diff(X.indptr))
-    ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    return csr_array((X.data[kept], X.indices[kept], ends), shape=X.shape)

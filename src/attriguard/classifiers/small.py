@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,6 @@ from attriguard.progress import Progress, ProgressLike
 
 # Weights that a thread changes at a time, at least.
 RANGE = 2**16
-# Makes the rows of an epoch from the data and a generator.
-Refresh = Callable[[csr_array, np.random.Generator], csr_array]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,18 +45,16 @@ def train_small(
     *,
     chance: np.random.Generator,
     progress: ProgressLike = None,
-    refresh: Refresh | None = None,
 ) -> Weights:
-    """Learn from codes 0 … m - 1, each of which occurs. ``refresh`` changes the rows before every epoch."""
+    """Learn from codes 0 … m - 1, each of which occurs."""
     recipe.check()
     weights = first_weights(chance, X.shape[1], recipe.hidden, int(codes.max()) + 1)
     adam = _Adam(weights, recipe.learning_rate, recipe.weight_decay)
     for _ in Progress.of(progress).each(range(recipe.epochs), lambda epoch: f"training, epoch {epoch + 1}"):
-        rows = X if refresh is None else refresh(X, chance)
         order = chance.permutation(X.shape[0])
         for start in range(0, order.size, recipe.batch_size):
             batch = order[start : start + recipe.batch_size]
-            adam.step(_gradients(weights, rows[batch], codes[batch], recipe.dropout, chance))
+            adam.step(_gradients(weights, X[batch], codes[batch], recipe.dropout, chance))
     return weights
 
 

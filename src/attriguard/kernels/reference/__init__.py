@@ -14,6 +14,7 @@ from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, m
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
+from attriguard.kernels.reference.members import finish_rows, train_epoch
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
 from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
 
@@ -32,6 +33,7 @@ __all__ = [
     "conceal",
     "conceal_rows",
     "count_switched",
+    "finish_rows",
     "greedy_search",
     "hull_gains",
     "l2_cost",
@@ -46,4 +48,5 @@ __all__ = [
     "search_pair",
     "solve_row",
     "solve_rows",
+    "train_epoch",
 ]
