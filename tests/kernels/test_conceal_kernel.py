@@ -48,7 +48,7 @@ def test_the_kernel_finds_what_the_twin_finds(seed, policy, most):
     ensemble, X, locked, rng = make_case(seed)
     never = rng.choice(X.shape[1], size=2, replace=False)
     rules = make_constraints(POLICIES[policy], X.shape[1], locked=never, additions=np.linspace(0, 1, X.shape[1]))
-    found = find_changes(ensemble, X, rules, most, locked=locked)
+    found = find_changes(ensemble, X, rules, most, locked=locked, tried=99)
     for u, x in enumerate(X.toarray()):
         fixed = (locked.toarray()[u] > 0) | (rules.upper < 0)
         if policy == "modify_exist":
@@ -69,7 +69,7 @@ def test_known_values_pull_each_user_to_a_prior_of_his_own(seed, share):
     prior = Truth(codes, share).prior(ensemble.prior)
     assert prior.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
     assert (prior[codes < 0] == ensemble.prior / ensemble.prior.sum()).all() or not (codes < 0).any()
-    found = find_changes(ensemble, X, rules, 5, locked=locked, prior=prior)
+    found = find_changes(ensemble, X, rules, 5, locked=locked, prior=prior, tried=99)
     for u, x in enumerate(X.toarray()):
         fixed = locked.toarray()[u] > 0
         items, told = conceal(x, posterior_of(ensemble), prior[u].astype(float), fixed, {}, 5)

@@ -23,16 +23,42 @@ OTHER, OWN, FIXED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _leakage(
-    pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, prior: Any,
-    active: Any, scores: Any, mean: Any,
-) -> Any:  # fmt: skip
-    """KL(mean posterior ‖ prior) after one entry changed by `change`; `weights` is its row of the first layer."""
+def _exponentials(scores: Any, top: Any, bits: Any, powers: Any) -> Any:
+    """Replace scores by exp(score - top) and give their sum; `powers` are the bits of `bits` as float32.
+
+    2^x is 2^n, whose bits are known, times 2^f with f in [-0.5, 0.5], which a polynomial gives to 1e-7. Unlike the
+    library's function, it runs in vector registers.
+    """
+    total = np.float32(0.0)
+    for v in range(scores.shape[0]):
+        x = max((scores[v] - top) * np.float32(1.4426950408889634), np.float32(-120.0))
+        n = np.floor(x + np.float32(0.5))
+        f = x - n
+        p = np.float32(1.5403530e-4)
+        p = p * f + np.float32(1.3333558e-3)
+        p = p * f + np.float32(9.6181291e-3)
+        p = p * f + np.float32(5.5504109e-2)
+        p = p * f + np.float32(2.4022651e-1)
+        p = p * f + np.float32(6.9314718e-1)
+        scores[v] = p * f + np.float32(1.0)
+        bits[v] = (np.int32(n) + np.int32(127)) << np.int32(23)
+    for v in range(scores.shape[0]):
+        scores[v] *= powers[v]
+        total += scores[v]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _posteriors(
+    pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, work: Any
+) -> None:  # fmt: skip
+    """The members' posteriors and their mean after one entry changed by `change`; `weights` is its first-layer row."""
+    active, shares, mean, bits, powers = work
     zero, n, m = np.float32(0.0), ends.shape[0] - 1, b2.shape[1]
     mean[:] = zero
     for c in range(n):
         low, high = ends[c], ends[c + 1]
-        before, row, on = pre[low:high], weights[low:high], active[: high - low]
+        before, row, on, scores = pre[low:high], weights[low:high], active[: high - low], shares[c]
         for h in range(on.shape[0]):
             z = before[h] + change * row[h]
             on[h] = z if z > zero else zero
@@ -43,25 +69,71 @@ def _leakage(
                 total += on[h] * output[h]
             scores[v] = total + b2[c, v]
             top = max(top, scores[v])
-        total = zero
+        part = np.float32(1.0) / _exponentials(scores, top, bits, powers)
         for v in range(m):
-            scores[v] = math.exp(scores[v] - top)
-            total += scores[v]
-        for v in range(m):
-            mean[v] += scores[v] / total
-    leakage = zero
-    for v in range(m):
-        p = mean[v] / np.float32(n)
-        if p > zero:
-            leakage += p * math.log(p / prior[v])
+            scores[v] *= part
+            mean[v] += scores[v] / np.float32(n)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _leakage(
+    pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, prior: Any, work: Any
+) -> Any:  # fmt: skip
+    """KL(mean posterior ‖ prior) after one entry changed by `change`."""
+    _posteriors(pre, weights, change, ends, outputs, b2, work)
+    mean, leakage = work[2], np.float32(0.0)
+    for v in range(mean.shape[0]):
+        if mean[v] > np.float32(0.0):
+            leakage += mean[v] * math.log(mean[v] / prior[v])
     return leakage
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _slopes(pre: Any, b1: Any, ends: Any, outputs: Any, b2: Any, prior: Any, work: Any, slope: Any) -> None:
+    """How fast the leakage rises with each pre-activation."""
+    _posteriors(pre, b1, np.float32(0.0), ends, outputs, b2, work)
+    _, shares, mean, _, _ = work
+    zero, n, m = np.float32(0.0), shares.shape[0], mean.shape[0]
+    for v in range(m):
+        mean[v] = math.log(max(mean[v], np.float32(1e-30)) / prior[v])
+    slope[:] = zero
+    for c in range(n):
+        low, high, share, middle = ends[c], ends[c + 1], shares[c], zero
+        for v in range(m):
+            middle += share[v] * mean[v]
+        own, before = slope[low:high], pre[low:high]
+        for v in range(m):
+            rise, output = share[v] * (mean[v] - middle) / np.float32(n), outputs[v, low:high]
+            for h in range(own.shape[0]):
+                own[h] += rise * output[h]
+        for h in range(own.shape[0]):
+            own[h] = own[h] if before[h] > zero else zero
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _enter(change: Any, weights: Any, slope: Any, place: int, rises: Any, places: Any, count: int) -> int:
+    """Put a change among those that promise most, by how the slopes would move the leakage; gives their number."""
+    rise = np.float32(0.0)
+    for h in range(slope.shape[0]):
+        rise += weights[h] * slope[h]
+    rise *= change
+    if count == rises.shape[0]:
+        if not rise < rises[count - 1]:
+            return count
+        count -= 1
+    k = count
+    while k > 0 and rise < rises[k - 1]:
+        rises[k], places[k] = rises[k - 1], places[k - 1]
+        k -= 1
+    rises[k], places[k] = rise, place
+    return count + 1
 
 
 @njit(
     nb.void(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
-        const(nb.float32, 2), nb.float64, nb.int64, nb.int64,
+        const(nb.float32, 2), nb.int64, nb.float64, nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
     ),
     cache=True,
@@ -70,24 +142,26 @@ def _leakage(
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any,
-    enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
+    tried: int, enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
-    if the user has not rated it and it is not `locked`. `priors` has one row, or a row for every user. Of equally good
-    changes the first is taken. A user whose leakage is at most `enough` gets no more. `found` counts a user's changes,
-    `items` and `values` list them in order, `leakage` holds the leakage before the first change and after each; where a
-    user has fewer changes, the last one is repeated.
+    if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
+    the leakage are tried out; of equally good ones, the more promising is taken. `priors` has one row, or a row for
+    every user. A user whose leakage is at most `enough` gets no more. `found` counts a user's changes, `items` and
+    `values` list them in order, `leakage` holds the leakage before the first change and after each; where a user has
+    fewer changes, the last one is repeated.
     """
     hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
-    pre, active = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
-    scores, mean = np.empty(m, np.float32), np.empty(m, np.float32)
-    state = np.zeros(W1.shape[0], np.uint8)
+    pre, slope, bits = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(m, np.int32)
+    shares, mean = np.empty((ends.shape[0] - 1, m), np.float32), np.empty(m, np.float32)
+    work = (np.empty(hidden, np.float32), shares, mean, bits, bits.view(np.float32))
+    rises, places = np.empty(tried, np.float32), np.empty(tried, np.int64)
+    state, none = np.zeros(W1.shape[0], np.uint8), np.float32(0.0)
     for u in range(start, stop):
         first, last, prior = indptr[u], indptr[u + 1], priors[min(u, priors.shape[0] - 1)]
-        for h in range(hidden):
-            pre[h] = b1[h]
+        pre[:] = b1
         for e in range(first, last):
             x, row = data[e], W1[indices[e]]
             state[indices[e]] = OWN if free[e] else FIXED
@@ -95,31 +169,35 @@ def conceal_rows(
                 pre[h] += x * row[h]
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
             state[locked[e]] = FIXED
-        leakage[u, 0] = _leakage(pre, b1, np.float32(0.0), ends, outputs, b2, prior, active, scores, mean)
+        leakage[u, 0] = _leakage(pre, b1, none, ends, outputs, b2, prior, work)
         found[u] = 0
         for k in range(most):
             if leakage[u, k] <= enough:
                 break
-            best, item, change = np.float32(np.inf), -1, np.float32(0.0)
+            _slopes(pre, b1, ends, outputs, b2, prior, work, slope)
+            # Places from 0 on are the user's own ratings, those behind them the pool's items.
+            count = 0
             for e in range(first, last):
-                j = indices[e]
-                if state[j] == OWN:
-                    after = _leakage(pre, W1[j], -data[e], ends, outputs, b2, prior, active, scores, mean)
-                    if after < best:
-                        best, item, change = after, j, -data[e]
+                if state[indices[e]] == OWN:
+                    count = _enter(-data[e], W1[indices[e]], slope, e - first, rises, places, count)
             for p in range(pool.shape[0]):
-                j = pool[p]
-                if state[j] == OTHER:
-                    after = _leakage(pre, W1[j], entry[p], ends, outputs, b2, prior, active, scores, mean)
-                    if after < best:
-                        best, item, change = after, j, entry[p]
+                if state[pool[p]] == OTHER:
+                    count = _enter(entry[p], W1[pool[p]], slope, last - first + p, rises, places, count)
+            best, item, change = np.float32(np.inf), -1, none
+            for t in range(count):
+                own = places[t] < last - first
+                j = indices[first + places[t]] if own else pool[places[t] - (last - first)]
+                move = -data[first + places[t]] if own else entry[places[t] - (last - first)]
+                after = _leakage(pre, W1[j], move, ends, outputs, b2, prior, work)
+                if after < best:
+                    best, item, change = after, j, move
             if item < 0:
                 break
             state[item] = FIXED
             row = W1[item]
             for h in range(hidden):
                 pre[h] += change * row[h]
-            items[u, k], values[u, k], leakage[u, k + 1] = item, max(change, np.float32(0.0)), best
+            items[u, k], values[u, k], leakage[u, k + 1] = item, max(change, none), best
             found[u] = k + 1
         for k in range(found[u], most):
             leakage[u, k + 1] = leakage[u, k]

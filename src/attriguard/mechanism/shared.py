@@ -89,7 +89,7 @@ def price_of_noise(target: NDArray[np.float64], costs: NDArray[np.float64], budg
         near = price_of_noise(target, some, budget)
         low, high = _around(target, costs, budget, max(near, LOWEST))
     for _ in range(STEPS):
-        middle = float(np.sqrt(low * high))
+        middle = float(np.sqrt(low) * np.sqrt(high))
         cost = spent(target, costs, middle)
         low, high = (middle, high) if cost > budget else (low, middle)
         if 0 <= budget - cost <= CLOSE * budget:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from attriguard.kernels.reference.arrays import Floats, Ints, dense
 
+# A step small enough to tell a slope by.
+SMALL = 1e-6
+
 
 def conceal(
     x: Floats,
@@ -18,11 +21,14 @@ def conceal(
     fixed: NDArray[np.bool_],
     additions: dict[int, float],
     most: int,
+    *,
+    tried: int = 10**9,
     enough: float = -1.0,
 ) -> tuple[list[int], list[float]]:
     """The changes of one user's dense row, one after another, each the one with the least leakage after it.
 
-    Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Gives the
+    Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Of all
+    changes, the ``tried`` are looked at in whose direction the leakage falls fastest, by its differences. Gives the
     changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats. Where it is
     at most ``enough``, no more is changed.
     """
@@ -38,17 +44,22 @@ def conceal(
     for _ in range(min(most, len(left))):
         if leakage[-1] <= enough:
             break
-        after = []
-        for j, value in left:
-            trial = now.copy()
-            trial[j] = value
-            after.append(leakage_of(trial))
-        best = int(np.argmin(after))
-        item, value = left.pop(best)
+        rises = [leakage_of(_moved(now, j, value, SMALL)) for j, value in left]
+        promising = [left[k] for k in np.argsort(rises, kind="stable")[:tried]]
+        after = [leakage_of(_moved(now, j, value, 1.0)) for j, value in promising]
+        item, value = promising[int(np.argmin(after))]
+        left.remove((item, value))
         now[item] = value
         changes.append(item)
-        leakage.append(after[best])
+        leakage.append(min(after))
     return changes, leakage
+
+
+def _moved(row: NDArray[np.float64], j: int, value: float, share: float) -> NDArray[np.float64]:
+    """The row, with entry j a share of its way to the value."""
+    moved = row.copy()
+    moved[j] += share * (value - row[j])
+    return moved
 
 
 def mean_posterior(
@@ -68,7 +79,7 @@ def mean_posterior(
 def conceal_rows(
     indptr: Ints, indices: Ints, data: Floats,
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
-    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, enough: float,
+    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, tried: int, enough: float,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
 ) -> None:  # fmt: skip
@@ -82,7 +93,7 @@ def conceal_rows(
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
         prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
-        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], enough)
+        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], tried=tried, enough=enough)
         found[u] = len(changes)
         for k, item in enumerate(changes):
             items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]
