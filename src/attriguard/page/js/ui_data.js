@@ -1,0 +1,189 @@
+// Your data in: an export dropped or chosen, titles searched and ticked, and what did not match mended.
+
+import {readExport} from "./exports.js";
+import {matchRows, searchTitles} from "./matching.js";
+import {toEntry} from "./engine.js";
+import {byId, button, make, show, showRows} from "./ui_dom.js";
+import {countOf, named, ratingText} from "./ui_words.js";
+
+const MOST_HITS = 12;
+
+/** Wire the first section. `page.loaded` is the export that was read, `page.ticked` the titles chosen by hand. */
+export function takeData(page) {
+  const drop = byId("drop");
+  const file = byId("file");
+  file.addEventListener("change", () => file.files.length && load(page, file.files[0]));
+  for (const event of ["dragenter", "dragover"]) {
+    drop.addEventListener(event, (happened) => {
+      happened.preventDefault();
+      drop.classList.add("over");
+    });
+  }
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (happened) => {
+    happened.preventDefault();
+    drop.classList.remove("over");
+    if (happened.dataTransfer.files.length) load(page, happened.dataTransfer.files[0]);
+  });
+  byId("search").addEventListener("input", () => showHits(page));
+}
+
+/** Read an export and match its titles; a mistake is told in one line and changes nothing. */
+async function load(page, file) {
+  const mistake = byId("mistake");
+  mistake.hidden = true;
+  try {
+    const read = await readExport(file.name, new Uint8Array(await file.arrayBuffer()));
+    const found = matchRows(page.index, read.rows);
+    page.loaded = {
+      name: file.name,
+      ...read,
+      itemOf: new Map(found.matched.map(({row, item}) => [row, item])),
+      howOf: new Map(found.matched.map(({row, how}) => [row, how])),
+      nearOf: new Map(found.unmatched.map(({row, near}) => [row, near])),
+    };
+  } catch (error) {
+    mistake.textContent = error.message;
+    mistake.hidden = false;
+    return;
+  }
+  page.changed();
+  byId("data-title").scrollIntoView({block: "nearest"});
+}
+
+/** The ratings that the page works with: the export's, then what was ticked by hand; 0 by hand takes one out. */
+export function ratingsOf(page) {
+  const ratings = new Map(page.kept);
+  if (page.loaded) {
+    ratings.clear();
+    for (const [row, item] of page.loaded.itemOf) {
+      const entry = entryOf(page.guard, page.loaded.rows[row], page.loaded.scale);
+      if (entry > 0) ratings.set(item, entry);
+    }
+  }
+  for (const [item, entry] of page.ticked) entry > 0 ? ratings.set(item, entry) : ratings.delete(item);
+  return ratings;
+}
+
+/** A row's entry: its rating on the export's scale, mapped to the guard's. Where there is no rating, it is a like. */
+function entryOf(guard, {rating}, scale) {
+  if (!guard.scale || rating === null) return 1;
+  const from = scale ?? guard.scale;
+  const place = (rating - from.low) / (from.high - from.low);
+  const {low, high, step} = guard.scale;
+  const mapped = low + Math.round((place * (high - low)) / step) * step;
+  return toEntry(guard, Math.min(high, Math.max(low, mapped)));
+}
+
+/** Say what was read, what matched, and what did not. */
+export function showData(page) {
+  const {loaded, kept, ticked} = page;
+  const parts = [];
+  if (loaded) {
+    const read = `${countOf(loaded.rows.length, "row")} from ${loaded.name} (${loaded.format})`;
+    parts.push(`Read ${read}: ${countOf(loaded.itemOf.size, "title")} known to this guard.`);
+  } else if (kept.size) {
+    parts.push(`This browser kept ${countOf(kept.size, "rating")} from last time. Choose the file again to mend titles.`);
+  }
+  if (ticked.size) parts.push(`${countOf(ticked.size, "rating")} set by hand.`);
+  byId("told").textContent = parts.join(" ");
+  show(byId("notes"), (loaded ? [...scaleNote(page), ...loaded.notes] : []).map((note) => make("li", {}, note)));
+  showMissing(page);
+  showMatched(page);
+  showHits(page);
+}
+
+/** One line where the export has another scale than the guard. */
+function scaleNote({guard, loaded}) {
+  const words = ({low, high, step}) => `${low} to ${high} in steps of ${step}`;
+  if (!guard.scale || !loaded.scale || words(guard.scale) === words(loaded.scale)) return [];
+  return [`Ratings from ${words(loaded.scale)} are mapped to the guard's, from ${words(guard.scale)}.`];
+}
+
+function showMissing(page) {
+  const box = byId("missing");
+  const rows = page.loaded ? [...page.loaded.nearOf.keys()].filter((row) => !page.loaded.itemOf.has(row)) : [];
+  box.hidden = rows.length === 0;
+  box.querySelector("summary").textContent = `${countOf(rows.length, "title")} not found: mend it`;
+  showRows(box.querySelector("ul"), rows, (row) => mendRow(page, row, "It is not known here."));
+}
+
+function showMatched(page) {
+  const box = byId("matched");
+  const rows = page.loaded ? [...page.loaded.itemOf.keys()] : [];
+  box.hidden = rows.length === 0;
+  box.querySelector("summary").textContent = `${countOf(rows.length, "title")} found: look at them`;
+  showRows(box.querySelector("ul"), rows, (row) => {
+    const title = named(page.guard.items[page.loaded.itemOf.get(row)]);
+    return mendRow(page, row, `Taken for ${title}, by ${page.loaded.howOf.get(row) ?? "your choice"}.`);
+  });
+}
+
+/** A row of the export, what it was taken for, and buttons to take it for something else. */
+function mendRow(page, row, taken) {
+  const {rows, itemOf, howOf, nearOf} = page.loaded;
+  const settle = (item) => {
+    item === null ? itemOf.delete(row) : itemOf.set(row, item);
+    if (!nearOf.has(row)) nearOf.set(row, []);
+    howOf.delete(row);
+    page.changed();
+  };
+  const line = make("li");
+  const mend = button("Choose a title", () => {
+    const open = line.querySelector(".chooser");
+    mend.setAttribute("aria-expanded", String(!open));
+    if (open) return open.remove();
+    line.append(titleChooser(page, nearOf.get(row) ?? [], settle));
+    line.querySelector("input").focus();
+  }, `mend ${row}`, {"aria-expanded": "false", "aria-label": `Choose a title: ${named(rows[row])}`});
+  const rating = rows[row].rating === null ? "" : `, rated ${rows[row].rating}`;
+  line.append(make("span", {class: "words"}, `${named(rows[row])}${rating}`, make("small", {}, taken)), mend);
+  if (itemOf.has(row)) {
+    line.append(button("Leave it out", () => settle(null), `out ${row}`, {"aria-label": `Leave it out: ${named(rows[row])}`}));
+  }
+  return line;
+}
+
+/** The titles that are near, and a search for others. */
+function titleChooser(page, near, choose) {
+  const list = make("p", {class: "buttons"});
+  const offer = (items) => show(list, items.map((item) => button(named(page.guard.items[item]), () => choose(item))));
+  const input = make("input", {
+    type: "search", "aria-label": "Search for its title", placeholder: "Search for its title", autocomplete: "off",
+    oninput: () => offer(input.value.trim() ? searchTitles(page.index, input.value, MOST_HITS) : near),
+  });
+  offer(near);
+  return make("div", {class: "chooser"}, input, list);
+}
+
+/** What the search finds, each with a box to tick or a rating to choose. */
+function showHits(page) {
+  const text = byId("search").value.trim();
+  const hits = text ? searchTitles(page.index, text, MOST_HITS) : [];
+  byId("found").textContent = !text ? "" : hits.length ? `${countOf(hits.length, "title")} found.` : "No such title here.";
+  show(byId("hits"), hits.map((item) => make("li", {}, ...tickOrRate(page, item))), byId("search"));
+}
+
+/** A box to tick where the guard knows likes; a choice of ratings where it has a scale. */
+function tickOrRate(page, item) {
+  const title = named(page.guard.items[item]);
+  const now = page.ratings.get(item) ?? 0;
+  const key = `hit ${item}`;
+  const set = (entry) => {
+    page.ticked.set(item, entry);
+    page.changed();
+  };
+  if (!page.guard.scale) {
+    const box = make("input", {type: "checkbox", "data-key": key, onchange: () => set(box.checked ? 1 : 0)});
+    box.checked = now > 0;
+    return [make("label", {class: "choice"}, box, make("span", {}, title))];
+  }
+  const {low, high, step} = page.guard.scale;
+  const ratings = Array.from({length: Math.round((high - low) / step) + 1}, (_, k) => low + k * step);
+  const entries = [0, ...ratings.map((rating) => toEntry(page.guard, rating))];
+  const nearest = entries.reduce((best, entry) => (Math.abs(entry - now) < Math.abs(best - now) ? entry : best), 0);
+  const select = make("select", {"data-key": key, "aria-label": title, onchange: () => set(Number(select.value))},
+    ...entries.map((entry) => make("option", {value: entry, selected: entry === nearest},
+      entry ? ratingText(page.guard, entry) : "not rated")));
+  return [make("span", {class: "words"}, title), select];
+}

@@ -1,0 +1,77 @@
+// What the page says, in plain words. Nothing here touches the page.
+
+import {toRating} from "./engine.js";
+
+/** A probability as people read it. */
+export function percent(probability) {
+  if (probability > 0 && probability < 0.005) return "under 1 %";
+  if (probability < 1 && probability > 0.995) return "over 99 %";
+  return `${Math.round(100 * probability)} %`;
+}
+
+/** A number and what it counts. */
+export function countOf(n, thing) {
+  return `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+}
+
+/** A title and its year, as the guard or an export has it. */
+export function named({title, year}) {
+  return year === null || year === undefined ? title : `${title} (${year})`;
+}
+
+/** The place of the largest number. */
+export function largest(numbers) {
+  return numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
+}
+
+/** What the ratings say, in one or two sentences. */
+export function verdictWords(guard, attribute, n, {probabilities, prior}) {
+  const [top, usual] = [largest(probabilities), largest(prior)];
+  const sure = `${percent(probabilities[top])} sure that your ${attribute} is ${guard.values[top]}`;
+  const guess = top === usual
+    ? `Anyone would guess the same without them, and be right for ${percent(prior[usual])} of people.`
+    : `Without them anyone would guess ${guard.values[usual]}, and be right for ${percent(prior[usual])} of people.`;
+  return `From ${countOf(n, "rating")} of yours, a classifier is ${sure}. ${guess}`;
+}
+
+/** What one rating tells: how sure the classifier would be without it. */
+export function tellingWords(guard, value, sure, without) {
+  const points = Math.round(100 * (sure - without));
+  if (points === 0) return `Hardly changes how sure it is of ${guard.values[value]}.`;
+  const change = `it would be ${percent(without)} sure of ${guard.values[value]}, not ${percent(sure)}`;
+  return points > 0 ? `Without it, ${change}.` : `It speaks against ${guard.values[value]}: without it, ${change}.`;
+}
+
+/** A rating as the site shows it; "" where the guard knows likes only. */
+export function ratingText(guard, entry) {
+  return guard.scale ? String(Number(toRating(guard, entry).toFixed(2))) : "";
+}
+
+/** One change as something to do on the site. */
+export function changeWords(guard, {item, from, to}) {
+  const title = named(guard.items[item]);
+  if (to === 0) return `Remove ${title}`;
+  if (from === 0) return guard.scale ? `Add ${title} and rate it ${ratingText(guard, to)}` : `Add ${title}`;
+  return `Change ${title} from ${ratingText(guard, from)} to ${ratingText(guard, to)}`;
+}
+
+/** What a change does to how sure the classifier is of what it inferred at first. */
+export function effectWords(guard, value, effect) {
+  const points = Math.round(100 * Math.abs(effect));
+  if (points === 0) return `Less than one point for ${guard.values[value]} by itself.`;
+  return `${points} ${points === 1 ? "point" : "points"} ${effect < 0 ? "less" : "more"} sure of ${guard.values[value]}.`;
+}
+
+/** What all the changes do together. */
+export function planWords(guard, plan, budget) {
+  const top = largest(plan.before);
+  const value = guard.values[top];
+  if (budget === 0) return `Without changes, it is ${percent(plan.before[top])} sure of ${value}.`;
+  if (plan.changes.length === 0) {
+    return "Nothing to change for this. To change nothing is one of the possible draws, and none gives away which.";
+  }
+  const changes = countOf(plan.changes.length, "change");
+  const now = largest(plan.after);
+  const fall = `${changes}: ${value} goes from ${percent(plan.before[top])} to ${percent(plan.after[top])}`;
+  return now === top ? `${fall}.` : `${fall}. It now infers ${guard.values[now]}, ${percent(plan.after[now])} sure.`;
+}
