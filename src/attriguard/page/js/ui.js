@@ -1,16 +1,7 @@
-// The person's page: it opens the guard, and wires what comes in to what is shown.
+// Where the page starts: the guard's card and its weights stand in two blocks of the page itself.
 
-import {openGuard} from "./engine.js";
-import {makeIndex} from "./matching.js";
-import {byId, make} from "./ui_dom.js";
-import {openDrawer, newSecret} from "./ui_keep.js";
-import {ratingsOf, showData, takeData} from "./ui_data.js";
-import {showSays} from "./ui_says.js";
-import {showChanges, takeWishes} from "./ui_change.js";
-import {showChecklist, takeDownloads} from "./ui_do.js";
-
-const GOAL_AT_FIRST = ["conceal", "both", "mislead"];
-const BUDGET_AT_FIRST = 4;
+import {byId} from "./ui_dom.js";
+import {openPage} from "./ui_page.js";
 
 /** The bytes that a block of the page holds as base64. */
 function bytesOf(text) {
@@ -20,103 +11,6 @@ function bytesOf(text) {
   return bytes.buffer;
 }
 
-/** What the page knows, and what it does when something changes: one direction, from data to what is shown. */
-function openPage(card, guard) {
-  const drawer = openDrawer(card.fingerprint);
-  const places = new Map(guard.items.map(({id}, item) => [id, item]));
-  const itemsFrom = (ids) => ids.map((id) => places.get(id)).filter((item) => item !== undefined);
-  const entriesFrom = (pairs) =>
-    new Map(pairs.filter(([id]) => places.has(id)).map(([id, entry]) => [places.get(id), entry]));
-  const idOf = (item) => guard.items[item].id;
-  const page = {
-    card, guard, drawer,
-    attribute: card.attribute,
-    index: makeIndex(guard.items),
-    loaded: null,
-    kept: entriesFrom(drawer.take("ratings", [])),
-    ticked: new Map(),
-    ratings: new Map(),
-    goal: drawer.take("goal", GOAL_AT_FIRST.find((goal) => guard.goals.includes(goal))),
-    budget: drawer.take("budget", BUDGET_AT_FIRST),
-    locked: new Set(itemsFrom(drawer.take("locked", []))),
-    never: new Set(itemsFrom(drawer.take("never", []))),
-    ticks: new Set(drawer.take("ticks", [])),
-    secret: drawer.take("secret", null) ?? newSecret(),
-    plan: null,
-    /** Ratings or wishes changed: everything is shown anew. */
-    changed() {
-      page.ratings = ratingsOf(page);
-      showData(page);
-      byId("answers").hidden = page.ratings.size === 0;
-      if (page.ratings.size) showSays(page);
-      else byId("verdict").textContent = firstWords(page);
-      page.replanned();
-    },
-    /** The goal, the number of changes or the secret changed: only the plan is made anew. */
-    replanned() {
-      if (page.ratings.size) {
-        showChanges(page);
-        showChecklist(page);
-      }
-      page.keep();
-    },
-    /** Remember in this browser what is the person's own. */
-    keep() {
-      drawer.put("ratings", [...page.ratings].map(([item, entry]) => [idOf(item), entry]));
-      drawer.put("goal", page.goal);
-      drawer.put("budget", page.budget);
-      drawer.put("locked", [...page.locked].map(idOf));
-      drawer.put("never", [...page.never].map(idOf));
-      drawer.put("ticks", [...page.ticks]);
-      drawer.put("secret", page.secret);
-    },
-  };
-  return page;
-}
-
-function firstWords({attribute, guard}) {
-  return `Load your ratings, and see what they say about your ${attribute}, and which few to change. ` +
-    `This page knows ${guard.items.length.toLocaleString("en")} titles, and sends nothing anywhere.`;
-}
-
-/** What the page says about itself. */
-function introduce(page) {
-  const title = `What your ratings say about your ${page.attribute}`;
-  document.title = title;
-  byId("title").textContent = title;
-  document.querySelectorAll(".attribute").forEach((element) => (element.textContent = `your ${page.attribute}`));
-  byId("kept").textContent = page.drawer.lasts
-    ? "This browser keeps your ratings, your secret, your clicks and your ticks for this page, and nothing else. " +
-      "Other pages that you open from this device's disk may be able to read them."
-    : "This browser gives this page nothing to keep things in: note your secret, and load your export again next time.";
-  byId("about").replaceChildren(...Object.entries(page.card.facts ?? {}).flatMap(([name, fact]) =>
-    [make("dt", {}, name), make("dd", {}, String(fact))]));
-  byId("forget").addEventListener("click", () => {
-    page.drawer.empty();
-    Object.assign(page, {loaded: null, kept: new Map(), secret: newSecret()});
-    for (const each of [page.ticked, page.locked, page.never, page.ticks]) each.clear();
-    byId("file").value = "";
-    byId("secret").value = page.secret;
-    page.changed();
-    page.drawer.empty();
-    byId("forgotten").textContent = "Forgotten.";
-  });
-}
-
-async function openHere() {
-  try {
-    const card = JSON.parse(byId("card").textContent);
-    const page = openPage(card, await openGuard(card, bytesOf(byId("guard").textContent)));
-    introduce(page);
-    takeData(page);
-    takeWishes(page);
-    takeDownloads(page);
-    page.changed();
-    document.documentElement.dataset.ready = "yes";
-  } catch (error) {
-    byId("verdict").textContent = `This page cannot open its guard: ${error.message}. Download the page again.`;
-    throw error;
-  }
-}
-
-openHere();
+openPage(JSON.parse(byId("card").textContent), bytesOf(byId("guard").textContent)).then(() => {
+  document.documentElement.dataset.ready = "yes";
+});

@@ -14,11 +14,10 @@ function worthARow(series) {
 }
 
 function barCell({head, kind}, probability) {
-  const bar = make("span", {class: `bar ${kind}`});
-  bar.style.width = `${100 * probability}%`;
-  const length = make("span", {class: "length", "aria-hidden": "true"}, bar);
+  const bar = make("span", {class: `bar ${kind}`, "aria-hidden": "true"});
+  bar.style.setProperty("--share", probability);
   const number = make("span", {class: "number"}, percent(probability));
-  return make("td", {"data-head": head}, make("span", {class: "track"}, length, number));
+  return make("td", {"data-head": head}, make("span", {class: "track"}, bar, number));
 }
 
 /**
@@ -26,13 +25,13 @@ function barCell({head, kind}, probability) {
  * `numbers`, one a value.
  */
 export function drawBars(parent, values, caption, series) {
-  const rows = worthARow(series).map((k, row) =>
+  const kept = worthARow(series);
+  const rows = kept.map((k, row) =>
     make("tr", row ? {} : {class: "top"}, make("th", {scope: "row"}, values[k]),
       ...series.map((each) => barCell(each, each.numbers[k]))));
   const rest = values.length - rows.length;
   if (rest > 0) {
-    const others = worthARow(series);
-    const left = ({numbers}) => Math.max(0, 1 - others.reduce((sum, k) => sum + numbers[k], 0));
+    const left = ({numbers}) => Math.max(0, 1 - kept.reduce((sum, k) => sum + numbers[k], 0));
     const name = rest === 1 ? "one other" : `${rest} others together`;
     rows.push(make("tr", {}, make("th", {scope: "row"}, name), ...series.map((each) => barCell(each, left(each)))));
   }

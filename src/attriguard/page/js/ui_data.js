@@ -48,7 +48,7 @@ async function load(page, file) {
     return;
   }
   page.changed();
-  byId("data-title").scrollIntoView({block: "nearest"});
+  byId("title").scrollIntoView({block: "nearest"});
 }
 
 /** The ratings that the page works with: the export's, then what was ticked by hand; 0 by hand takes one out. */

@@ -4,7 +4,7 @@ import {infer, telling} from "./engine.js";
 import {drawBars} from "./ui_chart.js";
 import {byId, make, show} from "./ui_dom.js";
 import {wishButton} from "./ui_wishes.js";
-import {largest, named, ratingText, tellingWords, verdictWords} from "./ui_words.js";
+import {named, ratingText, tellingWords, verdictWords} from "./ui_words.js";
 
 const MOST_TELLING = 10;
 
@@ -16,21 +16,20 @@ export function showSays(page) {
   byId("verdict").textContent = words;
   byId("says").textContent = "Sure or not, it may be wrong: it knows your ratings only, and goes by what others rated.";
   drawBars(byId("inferred"), guard.values, `What is inferred about your ${page.attribute}, and what anyone would guess`, [
-    {head: "from your ratings", kind: "", numbers: inference.probabilities},
+    {head: "your ratings", kind: "", numbers: inference.probabilities},
     {head: "anyone's guess", kind: "guess", numbers: inference.prior},
   ]);
-  const value = largest(inference.probabilities);
   const most = telling(guard, ratings).slice(0, MOST_TELLING);
-  show(byId("telling"), most.map(({item}) => tellingRow(page, item, value, inference.probabilities[value])));
+  show(byId("telling"), most.map(({item}) => tellingRow(page, item, inference.probabilities)));
 }
 
-function tellingRow(page, item, value, sure) {
+function tellingRow(page, item, all) {
   const {guard, ratings} = page;
   const others = new Map(ratings);
   others.delete(item);
-  const without = infer(guard, others).probabilities[value];
+  const without = infer(guard, others).probabilities;
   const rated = guard.scale ? `, rated ${ratingText(guard, ratings.get(item))}` : "";
   const words = make("span", {class: "words"}, `${named(guard.items[item])}${rated}`,
-    make("small", {}, tellingWords(guard, value, sure, without)));
+    make("small", {}, tellingWords(guard, all, without)));
   return make("li", {}, words, wishButton(page, item, "locked"));
 }

@@ -2,11 +2,11 @@
 
 import {toRating} from "./engine.js";
 
-/** A probability as people read it. */
+/** A probability as people read it; the blanks in it do not break a line. */
 export function percent(probability) {
-  if (probability > 0 && probability < 0.005) return "under 1 %";
-  if (probability < 1 && probability > 0.995) return "over 99 %";
-  return `${Math.round(100 * probability)} %`;
+  if (probability > 0 && probability < 0.005) return "under\u00a01\u00a0%";
+  if (probability < 1 && probability > 0.995) return "over\u00a099\u00a0%";
+  return `${Math.round(100 * probability)}\u00a0%`;
 }
 
 /** A number and what it counts. */
@@ -34,12 +34,12 @@ export function verdictWords(guard, attribute, n, {probabilities, prior}) {
   return `From ${countOf(n, "rating")} of yours, a classifier is ${sure}. ${guess}`;
 }
 
-/** What one rating tells: how sure the classifier would be without it. */
-export function tellingWords(guard, value, sure, without) {
-  const points = Math.round(100 * (sure - without));
-  if (points === 0) return `Hardly changes how sure it is of ${guard.values[value]}.`;
-  const change = `it would be ${percent(without)} sure of ${guard.values[value]}, not ${percent(sure)}`;
-  return points > 0 ? `Without it, ${change}.` : `It speaks against ${guard.values[value]}: without it, ${change}.`;
+/** What one rating tells: the value that it speaks for, and how likely that would be without it. */
+export function tellingWords(guard, all, without) {
+  const value = largest(all.map((probability, k) => probability - without[k]));
+  const [now, then] = [percent(all[value]), percent(without[value])];
+  if (now === then) return "Tells hardly anything.";
+  return `Speaks for ${guard.values[value]}: without it ${then}, with it ${now}.`;
 }
 
 /** A rating as the site shows it; "" where the guard knows likes only. */
