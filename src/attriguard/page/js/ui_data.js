@@ -4,7 +4,7 @@ import {readExport} from "./exports.js";
 import {matchRows, searchTitles} from "./matching.js";
 import {toEntry} from "./engine.js";
 import {byId, button, make, show, showRows} from "./ui_dom.js";
-import {countOf, named, ratingText} from "./ui_words.js";
+import {countOf, hasRatings, named, ratingText} from "./ui_words.js";
 
 const MOST_HITS = 12;
 
@@ -51,16 +51,15 @@ async function load(page, file) {
   byId("title").scrollIntoView({block: "nearest"});
 }
 
+/** The ratings of the export that was read. */
+export function ratingsRead({guard, loaded}) {
+  const entries = [...loaded.itemOf].map(([row, item]) => [item, entryOf(guard, loaded.rows[row], loaded.scale)]);
+  return new Map(entries.filter(([, entry]) => entry > 0));
+}
+
 /** The ratings that the page works with: the export's, then what was ticked by hand; 0 by hand takes one out. */
 export function ratingsOf(page) {
-  const ratings = new Map(page.kept);
-  if (page.loaded) {
-    ratings.clear();
-    for (const [row, item] of page.loaded.itemOf) {
-      const entry = entryOf(page.guard, page.loaded.rows[row], page.loaded.scale);
-      if (entry > 0) ratings.set(item, entry);
-    }
-  }
+  const ratings = new Map(page.read);
   for (const [item, entry] of page.ticked) entry > 0 ? ratings.set(item, entry) : ratings.delete(item);
   return ratings;
 }
@@ -77,13 +76,13 @@ function entryOf(guard, {rating}, scale) {
 
 /** Say what was read, what matched, and what did not. */
 export function showData(page) {
-  const {loaded, kept, ticked} = page;
+  const {loaded, read, ticked} = page;
   const parts = [];
   if (loaded) {
-    const read = `${countOf(loaded.rows.length, "row")} from ${loaded.name} (${loaded.format})`;
-    parts.push(`Read ${read}: ${countOf(loaded.itemOf.size, "title")} known to this guard.`);
-  } else if (kept.size) {
-    parts.push(`This browser kept ${countOf(kept.size, "rating")} from last time. Choose the file again to mend titles.`);
+    const source = `${countOf(loaded.rows.length, "title")} from ${loaded.name} (${loaded.format})`;
+    parts.push(`Read ${source}: ${loaded.itemOf.size.toLocaleString("en")} known to this guard, ${read.size.toLocaleString("en")} rated.`);
+  } else if (read.size) {
+    parts.push(`This browser kept ${countOf(read.size, "rating")} from last time. Choose the file again to mend titles.`);
   }
   if (ticked.size) parts.push(`${countOf(ticked.size, "rating")} set by hand.`);
   byId("told").textContent = parts.join(" ");
@@ -173,7 +172,7 @@ function tickOrRate(page, item) {
     page.ticked.set(item, entry);
     page.changed();
   };
-  if (!page.guard.scale) {
+  if (!hasRatings(page.guard)) {
     const box = make("input", {type: "checkbox", "data-key": key, onchange: () => set(box.checked ? 1 : 0)});
     box.checked = now > 0;
     return [make("label", {class: "choice"}, box, make("span", {}, title))];

@@ -3,7 +3,7 @@
 import {toRating} from "./engine.js";
 import {writeExport} from "./exports.js";
 import {byId, download, make, show} from "./ui_dom.js";
-import {changeWords} from "./ui_words.js";
+import {changeWords, hasRatings} from "./ui_words.js";
 
 /** Wire the downloads. */
 export function takeDownloads(page) {
@@ -64,7 +64,7 @@ export function listAsCsv(page) {
     const text = typeof thing === "string" && /^[=+\-@\t\r]/.test(thing) ? `'${thing}` : String(thing ?? "");
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const rating = (entry) => (entry === 0 ? "" : page.guard.scale ? toRating(page.guard, entry) : "yes");
+  const rating = (entry) => (entry === 0 ? "" : hasRatings(page.guard) ? toRating(page.guard, entry) : "yes");
   const rows = page.plan.changes.map(({item, from, to, effect}, k) => {
     const {id, title, year} = page.guard.items[item];
     const action = to === 0 ? "remove" : from === 0 ? "add" : "change";

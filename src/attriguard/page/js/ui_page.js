@@ -4,7 +4,7 @@ import {openGuard} from "./engine.js";
 import {makeIndex} from "./matching.js";
 import {byId, make} from "./ui_dom.js";
 import {openDrawer, newSecret} from "./ui_keep.js";
-import {ratingsOf, showData, takeData} from "./ui_data.js";
+import {ratingsOf, ratingsRead, showData, takeData} from "./ui_data.js";
 import {showSays} from "./ui_says.js";
 import {showChanges, takeWishes} from "./ui_change.js";
 import {showChecklist, takeDownloads} from "./ui_do.js";
@@ -13,20 +13,21 @@ const GOAL_AT_FIRST = ["conceal", "both", "mislead"];
 const BUDGET_AT_FIRST = 4;
 
 /** What the page knows, and what it does when something changes: one direction, from data to what is shown. */
-function makePage(card, guard) {
-  const drawer = openDrawer(card.fingerprint);
+function makePage(card, guard, shown) {
+  const drawer = openDrawer(card.about?.sha256 ?? card.attribute);
   const places = new Map(guard.items.map(({id}, item) => [id, item]));
   const itemsFrom = (ids) => ids.map((id) => places.get(id)).filter((item) => item !== undefined);
   const entriesFrom = (pairs) =>
     new Map(pairs.filter(([id]) => places.has(id)).map(([id, entry]) => [places.get(id), entry]));
   const idOf = (item) => guard.items[item].id;
+  const pairsOf = (entries) => [...entries].map(([item, entry]) => [idOf(item), entry]);
   const page = {
     card, guard, drawer,
     attribute: card.attribute,
     index: makeIndex(guard.items),
     loaded: null,
-    kept: entriesFrom(drawer.take("ratings", [])),
-    ticked: new Map(),
+    read: entriesFrom(drawer.take("read", [])),
+    ticked: entriesFrom(drawer.take("ticked", [])),
     ratings: new Map(),
     goal: drawer.take("goal", GOAL_AT_FIRST.find((goal) => guard.goals.includes(goal))),
     budget: drawer.take("budget", BUDGET_AT_FIRST),
@@ -37,12 +38,14 @@ function makePage(card, guard) {
     plan: null,
     /** Ratings or wishes changed: everything is shown anew. */
     changed() {
+      if (page.loaded) page.read = ratingsRead(page);
       page.ratings = ratingsOf(page);
       showData(page);
       byId("answers").hidden = page.ratings.size === 0;
       if (page.ratings.size) showSays(page);
       else byId("verdict").textContent = firstWords(page);
       page.replanned();
+      shown(page);
     },
     /** The goal, the number of changes or the secret changed: only the plan is made anew. */
     replanned() {
@@ -54,7 +57,8 @@ function makePage(card, guard) {
     },
     /** Remember in this browser what is the person's own. */
     keep() {
-      drawer.put("ratings", [...page.ratings].map(([item, entry]) => [idOf(item), entry]));
+      drawer.put("read", pairsOf(page.read));
+      drawer.put("ticked", pairsOf(page.ticked));
       drawer.put("goal", page.goal);
       drawer.put("budget", page.budget);
       drawer.put("locked", [...page.locked].map(idOf));
@@ -71,6 +75,14 @@ function firstWords({attribute, guard}) {
     `This page knows ${guard.items.length.toLocaleString("en")} titles, and sends nothing anywhere.`;
 }
 
+/** The guard's card, as names and texts. */
+function factsOf({card, guard, attribute}) {
+  const text = (fact) => (typeof fact === "object" ? Object.entries(fact).map((pair) => pair.join(" ")).join(", ") : fact);
+  const known = [["attribute", attribute], ["values", guard.values.join(", ")], ["titles", guard.items.length]];
+  return [...known, ...Object.entries(card.about ?? {}).filter(([, fact]) => fact !== null)]
+    .map(([name, fact]) => [name, typeof fact === "number" ? fact.toLocaleString("en") : String(text(fact))]);
+}
+
 /** What the page says about itself. */
 function introduce(page) {
   const title = `What your ratings say about your ${page.attribute}`;
@@ -81,11 +93,10 @@ function introduce(page) {
     ? "This browser keeps your ratings, your secret, your clicks and your ticks for this page, and nothing else. " +
       "Other pages that you open from this device's disk may be able to read them."
     : "This browser gives this page nothing to keep things in: note your secret, and load your export again next time.";
-  byId("about").replaceChildren(...Object.entries(page.card.facts ?? {}).flatMap(([name, fact]) =>
-    [make("dt", {}, name), make("dd", {}, String(fact))]));
+  byId("about").replaceChildren(...factsOf(page).flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
   byId("forget").addEventListener("click", () => {
     page.drawer.empty();
-    Object.assign(page, {loaded: null, kept: new Map(), secret: newSecret()});
+    Object.assign(page, {loaded: null, read: new Map(), secret: newSecret()});
     for (const each of [page.ticked, page.locked, page.never, page.ticks]) each.clear();
     byId("file").value = "";
     byId("secret").value = page.secret;
@@ -95,10 +106,10 @@ function introduce(page) {
   });
 }
 
-/** Open the guard, and start; whatever goes wrong is told in a line. */
-export async function openPage(card, bytes) {
+/** Open the guard, and start; whatever goes wrong is told in a line. `shown` is told when everything is shown anew. */
+export async function openPage(card, bytes, shown = () => {}) {
   try {
-    const page = makePage(card, await openGuard(card, bytes));
+    const page = makePage(card, await openGuard(card, bytes), shown);
     introduce(page);
     takeData(page);
     takeWishes(page);

@@ -4,7 +4,7 @@ import {infer, telling} from "./engine.js";
 import {drawBars} from "./ui_chart.js";
 import {byId, make, show} from "./ui_dom.js";
 import {wishButton} from "./ui_wishes.js";
-import {named, ratingText, tellingWords, verdictWords} from "./ui_words.js";
+import {hasRatings, named, ratingText, tellingWords, verdictWords} from "./ui_words.js";
 
 const MOST_TELLING = 10;
 
@@ -28,7 +28,7 @@ function tellingRow(page, item, all) {
   const others = new Map(ratings);
   others.delete(item);
   const without = infer(guard, others).probabilities;
-  const rated = guard.scale ? `, rated ${ratingText(guard, ratings.get(item))}` : "";
+  const rated = hasRatings(guard) ? `, rated ${ratingText(guard, ratings.get(item))}` : "";
   const words = make("span", {class: "words"}, `${named(guard.items[item])}${rated}`,
     make("small", {}, tellingWords(guard, all, without)));
   return make("li", {}, words, wishButton(page, item, "locked"));

@@ -42,16 +42,21 @@ export function tellingWords(guard, all, without) {
   return `Speaks for ${guard.values[value]}: without it ${then}, with it ${now}.`;
 }
 
-/** A rating as the site shows it; "" where the guard knows likes only. */
+/** Whether the guard knows ratings; one of likes knows only that a title is on the list. */
+export function hasRatings({scale}) {
+  return scale !== null && !(scale.low === 0 && scale.high === 1 && scale.step === 1);
+}
+
+/** A rating as the site shows it. */
 export function ratingText(guard, entry) {
-  return guard.scale ? String(Number(toRating(guard, entry).toFixed(2))) : "";
+  return String(Number(toRating(guard, entry).toFixed(2)));
 }
 
 /** One change as something to do on the site. */
 export function changeWords(guard, {item, from, to}) {
   const title = named(guard.items[item]);
   if (to === 0) return `Remove ${title}`;
-  if (from === 0) return guard.scale ? `Add ${title} and rate it ${ratingText(guard, to)}` : `Add ${title}`;
+  if (from === 0) return hasRatings(guard) ? `Add ${title} and rate it ${ratingText(guard, to)}` : `Add ${title}`;
   return `Change ${title} from ${ratingText(guard, from)} to ${ratingText(guard, to)}`;
 }
 
