@@ -3,10 +3,9 @@
 import {readExport} from "./exports.js";
 import {matchRows, searchTitles} from "./matching.js";
 import {toEntry} from "./engine.js";
+import {MOST_HITS, ratingChoice, titleChooser} from "./ui_choose.js";
 import {byId, button, make, show, showRows} from "./ui_dom.js";
-import {countOf, hasRatings, named, ratingText} from "./ui_words.js";
-
-const MOST_HITS = 12;
+import {countOf, hasRatings, named} from "./ui_words.js";
 
 /** Wire the first section. `page.loaded` is the export that was read, `page.ticked` the titles chosen by hand. */
 export function takeData(page) {
@@ -143,18 +142,6 @@ function mendRow(page, row, taken) {
   return line;
 }
 
-/** The titles that are near, and a search for others. */
-function titleChooser(page, near, choose) {
-  const list = make("p", {class: "buttons"});
-  const offer = (items) => show(list, items.map((item) => button(named(page.guard.items[item]), () => choose(item))));
-  const input = make("input", {
-    type: "search", "aria-label": "Search for its title", placeholder: "Search for its title", autocomplete: "off",
-    oninput: () => offer(input.value.trim() ? searchTitles(page.index, input.value, MOST_HITS) : near),
-  });
-  offer(near);
-  return make("div", {class: "chooser"}, input, list);
-}
-
 /** What the search finds, each with a box to tick or a rating to choose. */
 function showHits(page) {
   const text = byId("search").value.trim();
@@ -172,17 +159,10 @@ function tickOrRate(page, item) {
     page.ticked.set(item, entry);
     page.changed();
   };
-  if (!hasRatings(page.guard)) {
-    const box = make("input", {type: "checkbox", "data-key": key, onchange: () => set(box.checked ? 1 : 0)});
-    box.checked = now > 0;
-    return [make("label", {class: "choice"}, box, make("span", {}, title))];
+  if (hasRatings(page.guard)) {
+    return [make("span", {class: "words"}, title), ratingChoice(page.guard, now, set, {"data-key": key, "aria-label": title})];
   }
-  const {low, high, step} = page.guard.scale;
-  const ratings = Array.from({length: Math.round((high - low) / step) + 1}, (_, k) => low + k * step);
-  const entries = [0, ...ratings.map((rating) => toEntry(page.guard, rating))];
-  const nearest = entries.reduce((best, entry) => (Math.abs(entry - now) < Math.abs(best - now) ? entry : best), 0);
-  const select = make("select", {"data-key": key, "aria-label": title, onchange: () => set(Number(select.value))},
-    ...entries.map((entry) => make("option", {value: entry, selected: entry === nearest},
-      entry ? ratingText(page.guard, entry) : "not rated")));
-  return [make("span", {class: "words"}, title), select];
+  const box = make("input", {type: "checkbox", "data-key": key, onchange: () => set(box.checked ? 1 : 0)});
+  box.checked = now > 0;
+  return [make("label", {class: "choice"}, box, make("span", {}, title))];
 }
