@@ -1,8 +1,8 @@
 // What the browser keeps for the person: a secret, the ratings, clicks and ticks. Nothing leaves it.
 
-const HEX_BYTES = 32;
-const SHORTEST_SECRET = 16;
-const FEWEST_DISTINCT = 6;
+import {isGuessable} from "./draw.js";
+
+const SECRET_BYTES = 32;
 
 /**
  * A drawer of the browser's storage for one guard. A page opened from disk may have no storage: then things are kept
@@ -50,7 +50,7 @@ export function openDrawer(name) {
 
 /** A new secret: 32 random bytes as hexadecimal text, as `attriguard key new` writes it. */
 export function newSecret() {
-  const bytes = crypto.getRandomValues(new Uint8Array(HEX_BYTES));
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -61,11 +61,6 @@ export function secretBytes(text) {
 
 /** What is wrong with a secret that was typed in, or "": the package's rules for keys. */
 export function secretMistake(text) {
-  const bytes = secretBytes(text);
-  const distinct = new Set([...bytes].filter((byte) => ![9, 10, 11, 12, 13, 32].includes(byte)));
-  const most = Math.min(SHORTEST_SECRET, Math.floor(bytes.length / 2) + 1);
-  const repeats = (n) => bytes.slice(n).every((byte, k) => byte === bytes[k]);
-  const repeated = Array.from({length: Math.max(0, most - 1)}, (_, k) => k + 1).some(repeats);
-  if (bytes.length >= SHORTEST_SECRET && distinct.size >= FEWEST_DISTINCT && !repeated) return "";
+  if (!isGuessable(secretBytes(text))) return "";
   return "This secret can be guessed: type at least 16 characters, 6 of them distinct, and no repetition.";
 }
