@@ -8,6 +8,9 @@ import {findBoth} from "./both.js";
 import {solveMechanism} from "./mechanism.js";
 import {drawCandidate, isGuessable, keyedNumbers} from "./draw.js";
 
+// As many changes are looked for at first, so that moving a slider up to here finds them there.
+const CHANGES_AHEAD = 20;
+
 /** The guard of a page: `card` is its JSON block, `bytes` its packed weights (an ArrayBuffer). */
 export function openGuard(card, bytes) {
   return unpackGuard(card, bytes);
@@ -66,8 +69,17 @@ export function plan(guard, ratings, wishes) {
   return {...withEffects(guard, memory.person, changes), pointsTo};
 }
 
+/** The search for what tells most, begun where it has not. */
+function sequenceOf(guard, memory) {
+  if (!memory.search) {
+    memory.search = startSequence(guard, memory.person);
+    extendSequence(guard, memory.search, CHANGES_AHEAD);
+  }
+  return memory.search;
+}
+
 function planRemovals(guard, memory, budget, wishes) {
-  const found = extendSequence(guard, memory.sequence(), Math.ceil(budget));
+  const found = extendSequence(guard, sequenceOf(guard, memory), Math.ceil(budget));
   const M = countProbabilities(Math.min(found.length, Math.ceil(budget)), budget);
   const count = M.some((p) => p === 1) ? M.indexOf(1) : drawFor(guard, memory, M, wishes);
   return {changes: found.slice(0, count), pointsTo: null};
@@ -84,7 +96,7 @@ function candidatesFor(guard, memory, goal, budget) {
   const key = goal === "both" ? budget : goal;
   if (!memory.candidates.has(key)) {
     memory.candidates.set(key, goal === "both"
-      ? findBoth(guard, memory.person, memory.sequence(), budget)
+      ? findBoth(guard, memory.person, sequenceOf(guard, memory), budget)
       : findNoise(guard, memory.person, 0));
   }
   return memory.candidates.get(key);
@@ -108,13 +120,7 @@ function remembered(guard, ratings, {locked = new Set(), never = new Set()}) {
   const key = [rated.items.join(), rated.entries.join(), [...fixed].sort((a, b) => a - b).join()].join(" ");
   if (guard.memory?.key !== key) {
     const person = {...rated, fixed};
-    let sequence = null;
-    guard.memory = {
-      key,
-      person,
-      candidates: new Map(),
-      sequence: () => (sequence ??= startSequence(guard, person)),
-    };
+    guard.memory = {key, person, candidates: new Map(), search: null};
   }
   return guard.memory;
 }

@@ -61,10 +61,9 @@ function unpackEnsemble(parts, bytes, guard) {
     outputs: vectorOf(parts.second, bytes),
     outputBias: vectorOf(parts.second_bias, bytes),
     prior: Float64Array.from(guard.prior, Math.fround),
-    scores: new Float64Array(guard.m),
-    mean: new Float64Array(guard.m),
+    m: guard.m,
   };
-  model.posterior = (sums) => Float64Array.from(meanPosterior(model, sums, 0, 0));
+  model.posterior = (sums) => meanPosterior(memberScores(model, sums), guard.m);
   return model;
 }
 
@@ -99,28 +98,31 @@ function eachAlone(scores) {
   return sure.map((each) => each / total);
 }
 
-/**
- * The mean of the members' posteriors where the entry whose row of weights begins at `row` changes by `change`.
- * The result is overwritten by the next call.
- */
-export function meanPosterior(model, sums, row, change) {
-  const {weights, ends, outputs, outputBias, scores, mean} = model;
-  const m = mean.length, members = ends.length - 1;
-  mean.fill(0);
-  for (let c = 0; c < members; c++) {
-    for (let v = 0; v < m; v++) scores[v] = outputBias[c * m + v];
+/** What every member says of every value, one member after another: Σ max(sums, 0) · outputs + bias. */
+export function memberScores({ends, outputs, outputBias, m}, sums) {
+  const scores = Float64Array.from(outputBias);
+  for (let c = 0; c + 1 < ends.length; c++) {
     for (let h = ends[c]; h < ends[c + 1]; h++) {
-      const active = sums[h] + change * weights[row + h];
-      if (active > 0) {
-        for (let v = 0, o = h * m; v < m; v++, o++) scores[v] += active * outputs[o];
-      }
+      if (sums[h] > 0) addScaled(scores, c * m, outputs, h * m, m, sums[h]);
     }
-    let top = -Infinity, total = 0;
-    for (let v = 0; v < m; v++) if (scores[v] > top) top = scores[v];
-    for (let v = 0; v < m; v++) total += scores[v] = Math.exp(scores[v] - top);
-    for (let v = 0; v < m; v++) mean[v] += scores[v] / total;
   }
-  for (let v = 0; v < m; v++) mean[v] /= members;
+  return scores;
+}
+
+/** into[at + v] += factor · from[start + v], for v below size. */
+export function addScaled(into, at, from, start, size, factor) {
+  for (let v = 0; v < size; v++) into[at + v] += factor * from[start + v];
+}
+
+/** The mean of the members' softmax; `scores` are overwritten. */
+export function meanPosterior(scores, m) {
+  const mean = new Float64Array(m), members = scores.length / m;
+  for (let first = 0; first < scores.length; first += m) {
+    let top = -Infinity, total = 0;
+    for (let v = first; v < first + m; v++) if (scores[v] > top) top = scores[v];
+    for (let v = first; v < first + m; v++) total += scores[v] = Math.exp(scores[v] - top);
+    for (let v = 0; v < m; v++) mean[v] += scores[first + v] / (total * members);
+  }
   return mean;
 }
 
@@ -133,8 +135,7 @@ export function sumsOf(model, items, entries) {
 
 /** One entry changes by `change`. */
 export function addTo(sums, model, item, change) {
-  const {weights, width} = model;
-  for (let v = 0, o = item * width; v < width; v++, o++) sums[v] += change * weights[o];
+  addScaled(sums, 0, model.weights, item * model.width, model.width, change);
 }
 
 /** How much a posterior tells beyond the prior: KL(posterior ‖ prior) in nats. */
