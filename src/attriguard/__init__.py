@@ -23,6 +23,7 @@ _EXPORTS = {
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
     "reproduce": "operations.reproduce",
+    "write_extension": "operations.extension",
     # what they take and give
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
     from attriguard.operations.evaluate import GoalsResult as GoalsResult
     from attriguard.operations.evaluate import Knowing as Knowing
     from attriguard.operations.evaluate import evaluate as evaluate
+    from attriguard.operations.extension import write_extension as write_extension
     from attriguard.operations.keys import key_warnings as key_warnings
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, key, protect, reproduce
+from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, extension, fit, key, protect, reproduce
 from attriguard.cli._groups import flat
 from attriguard.cli._shell import EXIT_CODES, in_process
 
@@ -47,6 +47,7 @@ for name, module in {
     "audit": audit,
     "evaluate": evaluate,
     "reproduce": reproduce,
+    "extension": extension,
     "bench": bench,
 }.items():
     app.command(name, epilog=module.EXAMPLE)(flat(getattr(module, name)))
