@@ -1,15 +1,14 @@
 // The side panel: the person's page, and before it what a rating would tell that has not been given yet.
 
-import {infer} from "../js/engine.js";
+import {findBalance} from "../js/balance.js";
 import {matchRows} from "../js/matching.js";
-import {planFor} from "../js/ui_change.js";
 import {ratingChoice, titleChooser} from "../js/ui_choose.js";
 import {button, byId, make, show} from "../js/ui_dom.js";
 import {openPage} from "../js/ui_page.js";
-import {changeWords, effectWords, hasRatings, largest, named, percent, tellingWords} from "../js/ui_words.js";
+import {changeWords, hasRatings, largest, named, percent, tellingWords} from "../js/ui_words.js";
 import {putWaiting, readGuardFiles, takeWaiting} from "./files.js";
 
-const MOST_TO_BALANCE = 5;
+const MOST_TO_BALANCE = 3;
 
 const list = make("ol", {class: "rows", "aria-labelledby": "before-title"});
 const section = make("section", {"aria-labelledby": "before-title"},
@@ -57,36 +56,19 @@ function waitingRow(page, item, done, off) {
   return make("li", {}, make("span", {class: "words"}, make("b", {}, title)), choice, give, off, told);
 }
 
-/** What a rating would tell, and the fewest changes that would balance it. */
+/** What a rating would tell, and the few changes that would balance it. */
 function foretold(page, item, entry) {
-  const {guard, ratings} = page;
-  const without = new Map(ratings);
-  without.delete(item);
-  const before = infer(guard, without).probabilities;
   if (entry === 0) return [make("p", {}, "Not rated, it tells nothing.")];
-  const given = new Map(without).set(item, entry);
-  const after = infer(guard, given).probabilities;
-  const words = make("p", {}, tellingWords(guard, after, before));
-  const value = largest(after.map((probability, k) => probability - before[k]));
-  if (percent(after[value]) === percent(before[value])) return [words];
-  return [words, ...balance(page, given, item, value, before[value])];
-}
-
-/** The fewest changes after which the value is no likelier than it was. */
-function balance(page, given, item, value, enough) {
-  let plan = null;
-  for (let budget = 1; budget <= MOST_TO_BALANCE; budget++) {
-    plan = planFor(page, given, budget, [item]);
-    if (plan.after[value] <= enough) break;
-  }
-  const {values} = page.guard;
-  if (!plan.changes.length) return [make("p", {}, "No change that you permit would balance it.")];
-  const whole = plan.after[value] <= enough;
-  const head = `${whole ? "This would balance it" : "This would balance it in part"}: ` +
-    `${values[value]} ${percent(plan.after[value])}.`;
-  const top = largest(plan.before);
-  return [make("p", {}, head), make("ul", {}, ...plan.changes.map((change) =>
-    make("li", {}, `${changeWords(page.guard, change)}. ${effectWords(page.guard, top, change.effect)}`)))];
+  const {guard} = page;
+  const {changes, without, given, after} =
+    findBalance(guard, new Map(page.ratings).set(item, entry), item, page, MOST_TO_BALANCE);
+  const words = make("p", {}, tellingWords(guard, given, without));
+  const value = largest(given.map((probability, k) => probability - without[k]));
+  if (percent(given[value]) === percent(without[value])) return [words];
+  if (!changes.length) return [words, make("p", {}, "No single change that you permit would balance it.")];
+  const head = `To balance it, which puts ${guard.values[value]} at ${percent(after[value])}:`;
+  const steps = changes.map((change) => make("li", {}, changeWords(guard, change)));
+  return [words, make("p", {}, head), make("ul", {}, ...steps)];
 }
 
 async function openPanel() {

@@ -73,16 +73,10 @@ function takeSecret(page) {
   byId("secret-new").addEventListener("click", () => use(newSecret(), "A new secret, and so a new draw."));
 }
 
-/** The changes for these ratings, by what the person chose. */
-export function planFor({guard, goal, never, secret, locked}, ratings, budget, alsoLocked = []) {
-  const kept = new Set([...locked, ...alsoLocked]);
-  return plan(guard, ratings, {goal, budget, locked: kept, never, secret: secretBytes(secret), person: PERSON});
-}
-
 /** Find the changes for what is chosen, and show them. */
 export function showChanges(page) {
-  const {guard, ratings, budget} = page;
-  page.plan = planFor(page, ratings, budget);
+  const {guard, ratings, goal, budget, locked, never} = page;
+  page.plan = plan(guard, ratings, {goal, budget, locked, never, secret: secretBytes(page.secret), person: PERSON});
   const value = largest(page.plan.before);
   byId("budget-shown").textContent = String(budget);
   byId("effect").textContent = planWords(guard, page.plan, budget);

@@ -1,0 +1,59 @@
+// What would balance a rating: the few changes after which the classifier infers nearly what it inferred without it.
+
+import {addTo, leakageOf, sumsOf} from "./guard.js";
+
+// What is left of what the rating tells when it counts as balanced.
+const LEFT = 0.1;
+
+/**
+ * The changes, `most` at most, each time the one after which the classifier is nearest to what it inferred without the
+ * rating of `item`. `ratings` has that rating. `without`, `given` and `after` are what is inferred on the way.
+ */
+export function findBalance(guard, ratings, item, {locked, never}, most) {
+  const model = guard.ensemble || guard.linear;
+  const items = [...ratings.keys()].sort((a, b) => a - b);
+  const sums = sumsOf(model, items, items.map((each) => ratings.get(each)));
+  const without = inferredAfter(model, sums, item, -ratings.get(item));
+  const given = model.posterior(Float64Array.from(sums));
+  const told = leakageOf(given, without);
+  const open = movesFor(guard, ratings, item, locked, never);
+  const changes = [];
+  let after = given, left = told;
+  while (changes.length < most && left > LEFT * told) {
+    const best = nearestMove(model, sums, open, without);
+    if (!best || best.left >= left) break;
+    open.delete(best.item);
+    addTo(sums, model, best.item, best.to - best.from);
+    ({left, inferred: after} = best);
+    changes.push({item: best.item, from: best.from, to: best.to});
+  }
+  return {changes, without, given, after};
+}
+
+/** What may be removed and what may be added, by item, as the guard's policy and the person permit. */
+function movesFor({policy, upper}, ratings, item, locked, never) {
+  const moves = new Map();
+  for (let each = 0; each < upper.length; each++) {
+    const from = ratings.get(each) ?? 0;
+    if (each === item || locked.has(each) || upper[each] < 0) continue;
+    if (from > 0 && policy.modify) moves.set(each, {item: each, from, to: 0});
+    if (from === 0 && policy.add && upper[each] > 0 && !never.has(each)) moves.set(each, {item: each, from, to: upper[each]});
+  }
+  return moves;
+}
+
+function nearestMove(model, sums, moves, without) {
+  let best = null;
+  for (const move of moves.values()) {
+    const inferred = inferredAfter(model, sums, move.item, move.to - move.from);
+    const left = leakageOf(inferred, without);
+    if (!best || left < best.left) best = {...move, left, inferred};
+  }
+  return best;
+}
+
+function inferredAfter(model, sums, item, change) {
+  const changed = Float64Array.from(sums);
+  addTo(changed, model, item, change);
+  return model.posterior(changed);
+}
