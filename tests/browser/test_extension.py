@@ -158,6 +158,46 @@ def test_the_panel_says_what_balances_a_rating_and_knows_titles_of_any_kind(fold
             assert browser.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+BALANCE = """async () => {
+  const {findBalance} = await import("/js/balance.js"), {infer, openGuard, telling} = await import("/js/engine.js");
+  const card = await (await fetch("/card.json")).json(), weights = await (await fetch("/guard.bin")).arrayBuffer();
+  const guard = openGuard(card, weights), [locked, never] = [new Set([30]), new Set([40])];
+  const ratings = new Map([3, 9, 14, 27, 30, 55, 81].map((each, k) => [each, (1 + k % 5) / 5]));
+  const {item} = telling(guard, ratings)[0];
+  const inferred = (changed) => infer(guard, changed).probabilities;
+  const without = new Map(ratings);
+  without.delete(item);
+  const goal = inferred(without);
+  const told = (changed) => inferred(changed).reduce((sum, p, v) => sum + p * Math.log(p / goal[v]), 0);
+  const after = guard.items.map((_, each) => {
+    const changed = new Map(ratings);
+    ratings.has(each) ? changed.delete(each) : changed.set(each, 1);
+    return each === item || locked.has(each) || never.has(each) ? Infinity : told(changed);
+  });
+  const found = findBalance(guard, ratings, item, {locked, never}, 3);
+  const balanced = new Map(ratings);
+  for (const {item: each, to} of found.changes) to ? balanced.set(each, to) : balanced.delete(each);
+  return {
+    best: after.indexOf(Math.min(...after)), found: found.changes.map((change) => change.item),
+    item, told: told(ratings), left: told(balanced),
+    error: Math.max(...inferred(balanced).map((p, v) => Math.abs(p - found.after[v]))),
+  };
+}"""
+
+
+@needs_browser
+def test_the_first_change_of_a_balance_is_the_best_of_all(folder, tmp_path):
+    with started(folder, tmp_path / "profile") as browser:
+        open_panel(browser)
+        answer = browser.call(BALANCE)
+    assert answer["found"][0] == answer["best"]
+    assert 1 <= len(answer["found"]) <= 3
+    assert answer["told"] > 1e-3
+    assert answer["left"] < 0.5 * answer["told"]
+    assert answer["error"] < 1e-6
+    assert not {answer["item"], 30, 40} & set(answer["found"])
+
+
 def test_the_extension_asks_for_no_site_and_holds_nothing_but_the_page(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["name"] == "attriguard: city"
