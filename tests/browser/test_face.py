@@ -336,6 +336,36 @@ def test_the_list_is_downloaded_as_a_table_that_runs_no_formula(loaded):
     assert f"'{FORMULA}" in names or not any(FORMULA in step for step in steps)
 
 
+def test_the_protected_export_is_the_export_with_the_changes_and_nothing_else(loaded, files, tmp_path):
+    _, export, n = files
+    draw_changes(loaded, "both")
+    changes = loaded.call(TEXTS, "#checklist li")
+    loaded.click("#save-export")
+    text = downloaded(loaded, "ratings-protected.csv")
+    before, after = (list(csv.reader(each.splitlines())) for each in (export.read_text(encoding="utf-8"), text))
+    removed = [row for row in before if row not in after]
+    added = [row for row in after if row not in before]
+    assert after[0] == before[0]
+    assert len(removed) + len(added) == len(changes)
+    for row in removed:
+        assert f"Remove {row[1]} ({row[2]})" in changes
+    for row in added:
+        assert f"Add {row[1]} ({row[2]}) and rate it {row[4]}" in changes
+    # Read again, it says what the page said that it would say.
+    foretold = loaded.call("() => [...document.querySelectorAll('#compared td:last-child')].map(each => each.innerText)")
+    again = tmp_path / "again.csv"
+    again.write_text(text, encoding="utf-8")
+    loaded.set_files("#file", [again])
+    loaded.wait("document.getElementById('told').textContent.includes('again.csv')")
+    assert loaded.call(TEXT, "verdict").startswith(f"From {n - len(removed) + len(added)} ratings")
+    inferred = loaded.call("() => [...document.querySelectorAll('#inferred td:nth-child(2)')].map(each => each.innerText)")
+    assert max(inferred, key=_number) == max(foretold, key=_number)
+
+
+def _number(text: str) -> float:
+    return float(text.strip("under over\xa0%") or 0)
+
+
 # -- nothing leaves
 
 

@@ -13,7 +13,7 @@ const MOST_TO_BALANCE = 3;
 const list = make("ol", {class: "rows", "aria-labelledby": "before-title"});
 const section = make("section", {"aria-labelledby": "before-title"},
   make("h2", {id: "before-title", tabindex: "-1"}, "Before you rate"),
-  make("p", {class: "soft"}, "Select a title on any site, and choose “Add to my ratings” from the context menu."), list);
+  make("p", {class: "soft"}, "Select a title on any site, and choose “Add … to my ratings” from its menu."), list);
 
 /** Show every title that waits: what it would tell, what would balance it, and what became of it. */
 async function showWaiting(page) {
@@ -23,8 +23,8 @@ async function showWaiting(page) {
   const rows = waiting.map(({text, id}, k) => {
     const item = places.get(id);
     const off = button("Take it off", () => settle(k, []), `off ${text}`, {"aria-label": `Take it off: ${text}`});
-    if (item === undefined) return unknownRow(page, text, (chosen) => settle(k, [{text, id: page.guard.items[chosen].id}]), off);
-    return waitingRow(page, item, () => settle(k, []), off);
+    if (item !== undefined) return waitingRow(page, item, () => settle(k, []), off);
+    return unknownRow(page, text, (chosen) => settle(k, [{text, id: page.guard.items[chosen].id}]), off);
   });
   show(list, rows, byId("before-title"));
 }
@@ -32,7 +32,8 @@ async function showWaiting(page) {
 /** A selection that is no title here: the nearest ones to choose from. */
 function unknownRow(page, text, choose, off) {
   const {unmatched} = matchRows(page.index, [{id: null, title: text, year: null, rating: null}]);
-  const words = make("span", {class: "words"}, text, make("small", {}, "Not known here: choose its title, or take it off."));
+  const what = make("small", {}, "Not known here: choose its title, or take it off.");
+  const words = make("span", {class: "words"}, text, what);
   return make("li", {}, words, off, titleChooser(page, unmatched[0]?.near ?? [], choose));
 }
 
@@ -76,8 +77,8 @@ async function openPanel() {
   const page = await openPage(...(await readGuardFiles()), showWaiting);
   chrome.storage.onChanged.addListener(() => showWaiting(page));
   byId("forget").addEventListener("click", () => putWaiting([]));
-  byId("source").textContent = "Look at its files: manifest.json asks for no site's data, and its content policy permits " +
-    "connections to the extension's own files only. The browser enforces it. The scripts are plain and have comments.";
+  byId("source").textContent = "Look at its files: manifest.json asks for no site's data, and its content policy " +
+    "permits connections to the extension's own files only. The browser enforces it. The scripts are plain.";
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -41,8 +41,8 @@ function movesFor({policy, upper}, ratings, item, locked, never) {
   for (let each = 0; each < upper.length; each++) {
     const from = ratings.get(each) ?? 0;
     if (each === item || locked.has(each) || upper[each] < 0) continue;
-    if (from > 0 && policy.modify) moves.set(each, {item: each, from, to: 0});
-    if (from === 0 && policy.add && upper[each] > 0 && !never.has(each)) moves.set(each, {item: each, from, to: upper[each]});
+    const add = policy.add && upper[each] > 0 && !never.has(each);
+    if (from > 0 ? policy.modify : add) moves.set(each, {item: each, from, to: from > 0 ? 0 : upper[each]});
   }
   return moves;
 }

@@ -11,7 +11,7 @@ import {changeWords, effectWords, largest, planWords} from "./ui_words.js";
 const PERSON = "me";
 const GOALS = {
   conceal: ["Hide", "removes what tells most. It helps, too, where others know that you use a guard."],
-  mislead: ["Mislead", "adds and changes a few, so that they point elsewhere. Whoever knows the guard sees through it."],
+  mislead: ["Mislead", "adds and changes a few, to point elsewhere. Whoever knows the guard sees through most of it."],
   both: ["Both", "shares the changes between the two."],
 };
 

@@ -2,7 +2,7 @@
 
 import {readExport} from "./exports.js";
 import {matchRows, searchTitles} from "./matching.js";
-import {toEntry} from "./engine.js";
+import {entryFrom, scaleLine} from "./scales.js";
 import {MOST_HITS, ratingChoice, titleChooser} from "./ui_choose.js";
 import {byId, button, make, show, showRows} from "./ui_dom.js";
 import {countOf, hasRatings, named} from "./ui_words.js";
@@ -50,10 +50,10 @@ async function load(page, file) {
   byId("title").scrollIntoView({block: "nearest"});
 }
 
-/** The ratings of the export that was read. */
-export function ratingsRead({guard, loaded}) {
-  const entries = [...loaded.itemOf].map(([row, item]) => [item, entryOf(guard, loaded.rows[row], loaded.scale)]);
-  return new Map(entries.filter(([, entry]) => entry > 0));
+/** The ratings of the export that was read; where two rows are one title, the last one counts. */
+export function ratingsRead({guard, loaded: {rows, scale, itemOf}}) {
+  const entries = new Map([...itemOf].map(([row, item]) => [item, entryFrom(rows[row].rating, scale, guard.scale)]));
+  return new Map([...entries].filter(([, entry]) => entry !== null));
 }
 
 /** The ratings that the page works with: the export's, then what was ticked by hand; 0 by hand takes one out. */
@@ -63,39 +63,25 @@ export function ratingsOf(page) {
   return ratings;
 }
 
-/** A row's entry: its rating on the export's scale, mapped to the guard's. Where there is no rating, it is a like. */
-function entryOf(guard, {rating}, scale) {
-  if (!guard.scale || rating === null) return 1;
-  const from = scale ?? guard.scale;
-  const place = (rating - from.low) / (from.high - from.low);
-  const {low, high, step} = guard.scale;
-  const mapped = low + Math.round((place * (high - low)) / step) * step;
-  return toEntry(guard, Math.min(high, Math.max(low, mapped)));
-}
-
 /** Say what was read, what matched, and what did not. */
 export function showData(page) {
-  const {loaded, read, ticked} = page;
+  const {guard, loaded, read, ticked} = page;
   const parts = [];
   if (loaded) {
     const source = `${countOf(loaded.rows.length, "title")} from ${loaded.name} (${loaded.format})`;
-    parts.push(`Read ${source}: ${loaded.itemOf.size.toLocaleString("en")} known to this guard, ${read.size.toLocaleString("en")} rated.`);
+    const known = `${loaded.itemOf.size.toLocaleString("en")} known to this guard`;
+    parts.push(`Read ${source}: ${known}, ${read.size.toLocaleString("en")} rated.`);
   } else if (read.size) {
-    parts.push(`This browser kept ${countOf(read.size, "rating")} from last time. Choose the file again to mend titles.`);
+    const kept = `This browser kept ${countOf(read.size, "rating")} from last time.`;
+    parts.push(`${kept} Choose the file again to mend titles.`);
   }
   if (ticked.size) parts.push(`${countOf(ticked.size, "rating")} set by hand.`);
   byId("told").textContent = parts.join(" ");
-  show(byId("notes"), (loaded ? [...scaleNote(page), ...loaded.notes] : []).map((note) => make("li", {}, note)));
+  const notes = loaded ? [...loaded.notes, scaleLine(loaded.scale, guard.scale)].filter((note) => note) : [];
+  show(byId("notes"), notes.map((note) => make("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
   showMissing(page);
   showMatched(page);
   showHits(page);
-}
-
-/** One line where the export has another scale than the guard. */
-function scaleNote({guard, loaded}) {
-  const words = ({low, high, step}) => `${low} to ${high} in steps of ${step}`;
-  if (!guard.scale || !loaded.scale || words(guard.scale) === words(loaded.scale)) return [];
-  return [`Ratings from ${words(loaded.scale)} are mapped to the guard's, from ${words(guard.scale)}.`];
 }
 
 function showMissing(page) {
@@ -137,7 +123,8 @@ function mendRow(page, row, taken) {
   const rating = rows[row].rating === null ? "" : `, rated ${rows[row].rating}`;
   line.append(make("span", {class: "words"}, `${named(rows[row])}${rating}`, make("small", {}, taken)), mend);
   if (itemOf.has(row)) {
-    line.append(button("Leave it out", () => settle(null), `out ${row}`, {"aria-label": `Leave it out: ${named(rows[row])}`}));
+    const label = `Leave it out: ${named(rows[row])}`;
+    line.append(button("Leave it out", () => settle(null), `out ${row}`, {"aria-label": label}));
   }
   return line;
 }
@@ -146,7 +133,8 @@ function mendRow(page, row, taken) {
 function showHits(page) {
   const text = byId("search").value.trim();
   const hits = text ? searchTitles(page.index, text, MOST_HITS) : [];
-  byId("found").textContent = !text ? "" : hits.length ? `${countOf(hits.length, "title")} found.` : "No such title here.";
+  const found = hits.length ? `${countOf(hits.length, "title")} found.` : "No such title here.";
+  byId("found").textContent = text ? found : "";
   show(byId("hits"), hits.map((item) => make("li", {}, ...tickOrRate(page, item))), byId("search"));
 }
 
@@ -160,7 +148,8 @@ function tickOrRate(page, item) {
     page.changed();
   };
   if (hasRatings(page.guard)) {
-    return [make("span", {class: "words"}, title), ratingChoice(page.guard, now, set, {"data-key": key, "aria-label": title})];
+    const choice = ratingChoice(page.guard, now, set, {"data-key": key, "aria-label": title});
+    return [make("span", {class: "words"}, title), choice];
   }
   const box = make("input", {type: "checkbox", "data-key": key, onchange: () => set(box.checked ? 1 : 0)});
   box.checked = now > 0;

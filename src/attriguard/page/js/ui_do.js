@@ -74,7 +74,8 @@ export function listAsCsv(page) {
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
-/** The changes as the export's writer takes them: rows to remove, rows with a new rating, titles to add. */
-function editsOf(page) {
-  return page.plan.changes;
+/** The changes as the export's writer takes them: the rows that each is about, the title, and its new entry. */
+function editsOf({guard, loaded, plan}) {
+  const rowsOf = (item) => [...loaded.itemOf].filter(([, other]) => other === item).map(([row]) => row);
+  return plan.changes.map(({item, to}) => ({rows: rowsOf(item), item: guard.items[item], to}));
 }

@@ -2,7 +2,7 @@
 
 import {openGuard} from "./engine.js";
 import {makeIndex} from "./matching.js";
-import {byId, make} from "./ui_dom.js";
+import {byId, make, show} from "./ui_dom.js";
 import {openDrawer, newSecret} from "./ui_keep.js";
 import {ratingsOf, ratingsRead, showData, takeData} from "./ui_data.js";
 import {showSays} from "./ui_says.js";
@@ -77,10 +77,11 @@ function firstWords({attribute, guard}) {
 
 /** The guard's card, as names and texts. */
 function factsOf({card, guard, attribute}) {
-  const text = (fact) => (typeof fact === "object" ? Object.entries(fact).map((pair) => pair.join(" ")).join(", ") : fact);
+  const listed = (fact) => Object.entries(fact).map((pair) => pair.join(" ")).join(", ");
+  const text = (fact) => (typeof fact === "object" ? listed(fact) : fact.toLocaleString("en"));
   const known = [["attribute", attribute], ["values", guard.values.join(", ")], ["titles", guard.items.length]];
   return [...known, ...Object.entries(card.about ?? {}).filter(([, fact]) => fact !== null)]
-    .map(([name, fact]) => [name, typeof fact === "number" ? fact.toLocaleString("en") : String(text(fact))]);
+    .map(([name, fact]) => [name, text(fact)]);
 }
 
 /** What the page says about itself. */
@@ -93,7 +94,7 @@ function introduce(page) {
     ? "This browser keeps your ratings, your secret, your clicks and your ticks for this page, and nothing else. " +
       "Other pages that you open from this device's disk may be able to read them."
     : "This browser gives this page nothing to keep things in: note your secret, and load your export again next time.";
-  byId("about").replaceChildren(...factsOf(page).flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
+  show(byId("about"), factsOf(page).flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
   byId("forget").addEventListener("click", () => {
     page.drawer.empty();
     Object.assign(page, {loaded: null, read: new Map(), secret: newSecret()});

@@ -12,10 +12,10 @@ const MOST_TELLING = 10;
 export function showSays(page) {
   const {guard, ratings} = page;
   const inference = infer(guard, ratings);
-  const words = verdictWords(guard, page.attribute, ratings.size, inference);
-  byId("verdict").textContent = words;
+  byId("verdict").textContent = verdictWords(guard, page.attribute, ratings.size, inference);
   byId("says").textContent = "Sure or not, it may be wrong: it knows your ratings only, and goes by what others rated.";
-  drawBars(byId("inferred"), guard.values, `What is inferred about your ${page.attribute}, and what anyone would guess`, [
+  const caption = `What is inferred about your ${page.attribute}, and what anyone would guess`;
+  drawBars(byId("inferred"), guard.values, caption, [
     {head: "your ratings", kind: "", numbers: inference.probabilities},
     {head: "anyone's guess", kind: "guess", numbers: inference.prior},
   ]);

@@ -64,7 +64,7 @@ export function changeWords(guard, {item, from, to}) {
 export function effectWords(guard, value, effect) {
   const points = Math.round(100 * Math.abs(effect));
   if (points === 0) return `Less than one point for ${guard.values[value]} by itself.`;
-  return `${points} ${points === 1 ? "point" : "points"} ${effect < 0 ? "less" : "more"} sure of ${guard.values[value]}.`;
+  return `${countOf(points, "point")} ${effect < 0 ? "less" : "more"} sure of ${guard.values[value]}.`;
 }
 
 /** What all the changes do together. */
