@@ -17,13 +17,16 @@ _EXPORTS = {
     "cache_info": "operations.cache",
     "clear_cache": "operations.cache",
     "compare": "operations.compare",
+    "describe_guard": "operations.guards",
     "evaluate": "operations.evaluate",
     "learn": "operations.learn",
     "new_key": "operations.keys",
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
     "reproduce": "operations.reproduce",
+    "share_guard": "operations.guards",
     "write_extension": "operations.extension",
+    "write_page": "operations.page",
     # what they take and give
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
@@ -33,12 +36,14 @@ _EXPORTS = {
     "ExperimentList": "operations.reproduce",
     "Fetched": "operations.datasets",
     "GoalsResult": "operations.evaluate",
+    "GuardCard": "operations.guards",
     "Knowing": "operations.evaluate",
     "Origin": "report.origin",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
     "Wishes": "operations.wishes",
+    "WrittenPage": "operations.page",
     "ReproductionResult": "operations.reproduce",
     "Result": "operations.results",
     "Table": "report.page",
@@ -117,11 +122,16 @@ if TYPE_CHECKING:
     from attriguard.operations.evaluate import Knowing as Knowing
     from attriguard.operations.evaluate import evaluate as evaluate
     from attriguard.operations.extension import write_extension as write_extension
+    from attriguard.operations.guards import GuardCard as GuardCard
+    from attriguard.operations.guards import describe_guard as describe_guard
+    from attriguard.operations.guards import share_guard as share_guard
     from attriguard.operations.keys import key_warnings as key_warnings
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
     from attriguard.operations.outputs import check_outputs as check_outputs
+    from attriguard.operations.page import WrittenPage as WrittenPage
+    from attriguard.operations.page import write_page as write_page
     from attriguard.operations.protect import protect as protect
     from attriguard.operations.protect import protect_batches as protect_batches
     from attriguard.operations.released import Released as Released

@@ -10,6 +10,7 @@ Nothing sleeps: every wait ends with the answer, or fails at a deadline.
 from __future__ import annotations
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -82,10 +83,8 @@ class Chromium:
             os.close(each)
 
     def __exit__(self, *_: object) -> None:
-        try:
+        with contextlib.suppress(BrowserError, OSError):
             self.command("Browser.close", session=None, seconds=5)
-        except (BrowserError, OSError):
-            pass
         deadline = time.monotonic() + 5
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > deadline:
@@ -93,10 +92,8 @@ class Chromium:
                 os.waitpid(self._pid, 0)
                 break
             select.select([self._in], [], [], 0.05)
-            try:
+            with contextlib.suppress(OSError):
                 os.read(self._in, 1 << 16)
-            except OSError:
-                pass
         os.close(self._in)
         os.close(self._out)
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -118,10 +115,8 @@ class Chromium:
         answer = self.command("Target.attachToTarget", {"targetId": target, "flatten": True}, session=None)
         self.session = answer["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log", "DOM"):
-            try:
+            with contextlib.suppress(BrowserError):  # a worker has no page and no document
                 self.command(f"{domain}.enable")
-            except BrowserError:  # a worker has no page and no document
-                pass
 
     # -- the protocol
 

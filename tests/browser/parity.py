@@ -81,13 +81,13 @@ class Parity:
         if locked:
             self.pattern = csr_array(np.isin(np.arange(X.shape[1]), locked)[None].repeat(X.shape[0], 0).astype("f4"))
 
-    def compare(self, goal: str, budgets: list[int], *, capped: bool, count: Count) -> None:
+    def compare(self, goal: str, budgets: list[float], *, capped: bool, count: Count) -> None:
         """All budgets of one goal; ``capped``: no more changes than the budget, as the page's slider has it."""
         found = self._browser(goal, budgets, capped)
         self.guard.set_params(goal=goal)
-        sequences = self._sequences(max(budgets)) if self.guard.ensemble_ else None
+        sequences = self._sequences(int(max(budgets))) if self.guard.ensemble_ else None
         for k, budget in enumerate(budgets):
-            most = max(1, budget) if capped else None
+            most = max(1, int(budget)) if capped else None
             plan = self.guard.plan(self.X, budget=budget, most=most, locked=self.pattern, users=self.names)
             drawn = plan.draw(key=KEY)
             for u, name in enumerate(self.names):
@@ -100,12 +100,17 @@ class Parity:
                     same &= [item for item, _ in got["changes"]] == sequences[u][: len(expected)]
                 else:
                     same &= got["pointsTo"] == drawn[u]
-                if not same and sequences is not None and goal != "mislead" and self._near(u, max(budgets), sequences[u]):
+                if (
+                    not same
+                    and sequences is not None
+                    and goal != "mislead"
+                    and self._near(u, int(max(budgets)), sequences[u])
+                ):
                     count.near.add(name)
                 elif not same:
                     count.wrong.append(f"{goal}, budget {budget}, {name}: {got} instead of {drawn[u]} {expected}")
 
-    def _browser(self, goal: str, budgets: list[int], capped: bool) -> list[Any]:
+    def _browser(self, goal: str, budgets: list[float], capped: bool) -> list[Any]:
         answers: list[Any] = []
         for start in range(0, len(self.names), AT_ONCE):
             people = [
@@ -144,10 +149,10 @@ class Parity:
         return False
 
 
-def measure(browser: Chromium, X: csr_array, n_ratings: int = 300) -> dict[str, Any]:
+def measure(browser: Chromium, n_items: int, n_ratings: int = 300) -> dict[str, Any]:
     """Milliseconds from ratings to the whole answer, and for each move of the slider, for one busy person."""
     rng = np.random.default_rng(0)
-    items = np.sort(rng.choice(X.shape[1], n_ratings, replace=False))
+    items = np.sort(rng.choice(n_items, n_ratings, replace=False))
     ratings = [[int(j), float(np.float32(x))] for j, x in zip(items, rng.integers(1, 6, n_ratings) / 5, strict=True)]
     return browser.call(
         """(ratings, secret) => {
@@ -185,7 +190,7 @@ def main() -> None:
     X = ag.load_dataset("twin").split()[1].X[: given.users]
     with Chromium() as browser:
         browser.open(engine_page(given.folder, packed))
-        for goal, told in measure(browser, X).items():
+        for goal, told in measure(browser, X.shape[1]).items():
             sys.stdout.write(f"{goal}: drop to answer {told['drop']:.0f} ms, slowest move {told['slowest']:.1f} ms\n")
             sys.stdout.write(f"  moves {json.dumps([round(ms, 1) for ms in told['moves']])}\n")
         both = Parity(browser, packed, X)

@@ -29,7 +29,7 @@ def guard():
 
 @pytest.fixture(scope="module")
 def folder(guard, tmp_path_factory):
-    return ag.write_extension(guard, tmp_path_factory.mktemp("extension"), titles=titles())
+    return ag.write_extension(guard, tmp_path_factory.mktemp("extension"), titles=titles()).path
 
 
 @pytest.fixture

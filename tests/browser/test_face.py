@@ -8,13 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from chromium import BrowserError, Chromium, find_chromium
+from chromium import BrowserError
 from made_up import FORMULA, LONG, MARKUP, UNKNOWN, made_up, titles, write_letterboxd
 
-from attriguard.page.build import page_html
-from attriguard.page.pack import pack
+import attriguard as ag
 
-pytestmark = pytest.mark.skipif(find_chromium() is None, reason="no Chromium here")
 READY = "document.documentElement.dataset.ready === 'yes'"
 SHOWN = "!document.getElementById('answers').hidden"
 TEXT = "id => document.getElementById(id).textContent"
@@ -36,20 +34,19 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("face")
     guard, entries = made_up()
     page, export = folder / "my page.html", folder / "ratings.csv"
-    page.write_text(page_html(pack(guard, titles=titles())), encoding="utf-8")
+    ag.write_page(guard, page, titles=titles())
     return page, export, write_letterboxd(export, entries)
 
 
 @pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    with Chromium() as started:
-        started.folder = tmp_path_factory.mktemp("downloads")
-        started.save_downloads(started.folder)
-        yield started
+def chromium(browser, tmp_path_factory):
+    browser.folder = tmp_path_factory.mktemp("downloads")
+    browser.save_downloads(browser.folder)
+    return browser
 
 
 @pytest.fixture
-def browser(chromium, files):
+def page(chromium, files):
     """The page as a person sees it for the first time."""
     chromium.open(files[0])
     chromium.evaluate("localStorage.clear()")
@@ -61,11 +58,11 @@ def browser(chromium, files):
 
 
 @pytest.fixture
-def loaded(browser, files):
+def loaded(page, files):
     """The same with the export loaded."""
-    browser.set_files("#file", [files[1]])
-    browser.wait(SHOWN)
-    return browser
+    page.set_files("#file", [files[1]])
+    page.wait(SHOWN)
+    return page
 
 
 def reopen(browser, files) -> None:
@@ -193,17 +190,17 @@ def test_an_unknown_title_is_mended_and_a_wrong_one_left_out(loaded, files):
     assert not loaded.evaluate("document.getElementById('missing').hidden")
 
 
-def test_titles_are_searched_and_rated_with_the_keyboard_alone(browser):
-    search(browser, "restless")
-    browser.wait("document.querySelectorAll('#hits li').length >= 5")
-    browser.press("Tab", 9)
-    browser.press("5", 53, "5")
-    browser.wait(SHOWN)
-    assert browser.call(TEXT, "verdict").startswith("From 1 rating of yours")
-    assert browser.evaluate(FOCUSED).startswith("hit ")  # the focus stays where it was, though the list is made anew
-    browser.press("Tab", 9)
-    browser.press("4", 52, "4")
-    assert browser.call(TEXT, "verdict").startswith("From 2 ratings of yours")
+def test_titles_are_searched_and_rated_with_the_keyboard_alone(page):
+    search(page, "restless")
+    page.wait("document.querySelectorAll('#hits li').length >= 5")
+    page.press("Tab", 9)
+    page.press("5", 53, "5")
+    page.wait(SHOWN)
+    assert page.call(TEXT, "verdict").startswith("From 1 rating of yours")
+    assert page.evaluate(FOCUSED).startswith("hit ")  # the focus stays where it was, though the list is made anew
+    page.press("Tab", 9)
+    page.press("4", 52, "4")
+    assert page.call(TEXT, "verdict").startswith("From 2 ratings of yours")
 
 
 # -- what to change
@@ -415,8 +412,8 @@ def test_no_request_leaves_the_page_whatever_is_clicked(loaded, files):
         ("document.body.setAttribute('onclick', '1'); document.body.click()", "script-src"),
     ],
 )
-def test_the_policy_forbids_what_a_page_could_send_with(browser, attempt, forbidden):
-    assert _violation(browser, attempt).startswith(forbidden)
+def test_the_policy_forbids_what_a_page_could_send_with(page, attempt, forbidden):
+    assert _violation(page, attempt).startswith(forbidden)
 
 
 def _violation(browser, attempt: str) -> str:

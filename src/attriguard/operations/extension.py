@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from attriguard.guard import AttriGuard, load_guard
+from attriguard.operations.page import Titles, WrittenPage, packed_with, written
 from attriguard.page.folder import extension_files, write_folder
-from attriguard.page.pack import pack
 
 
 def write_extension(
     guard: AttriGuard | str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
-    titles: Sequence[str] | None = None,
-) -> Path:
+    titles: Titles | None = None,
+) -> WrittenPage:
     """Write a browser extension (Manifest V3) for people to a folder.
 
     A person selects a title on any site and adds it from the context menu; the side panel says what a rating of it
@@ -29,17 +28,18 @@ def write_extension(
     folder
         Where to write it. An earlier extension there is replaced; a folder that holds anything else is refused.
     titles
-        What people call the guard's items, in their order; "(year)" at the end is a title's year.
+        What people call the items, as `write_page` takes it: a table or a mapping of id and title, or a title for each.
 
     Examples
     --------
     >>> import attriguard as ag, tempfile
     >>> data = ag.load_dataset("twin", n_users=300, n_items=50, n_values=2)
-    >>> folder = ag.write_extension(ag.learn(data, goal="mislead"), tempfile.mkdtemp())
-    >>> (folder / "manifest.json").exists()
-    True
+    >>> made = ag.write_extension(ag.learn(data, goal="mislead"), tempfile.mkdtemp(), titles=data.item_names)
+    >>> (made.path / "manifest.json").exists(), made.warnings
+    (True, ())
     """
-    target = Path(folder)
     loaded = guard if isinstance(guard, AttriGuard) else load_guard(guard)
-    write_folder(extension_files(pack(loaded, titles=titles)), target)
-    return target
+    packed, titled = packed_with(loaded, titles)
+    files = extension_files(packed)
+    write_folder(files, Path(folder))
+    return written(Path(folder), sum(map(len, files.values())), packed, titled)

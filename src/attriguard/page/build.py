@@ -34,7 +34,7 @@ def page_html(packed: Packed) -> str:
 
 
 def policy(script: str, style: str) -> str:
-    """The content policy: this script and this style by their hashes; no connection, no form, nothing from elsewhere."""
+    """The content policy: this script and this style by their hashes, no connections, no forms, nothing else."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from attriguard.classifiers.weights import Weights
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.errors import ParameterError
 from attriguard.goals import GOALS, Learnt
-from attriguard.goals.conceal import ENSEMBLE
 from attriguard.goals.mislead import CLASSIFIER
 from attriguard.guard import AttriGuard
 from attriguard.noise.removals import addition_pool
@@ -38,9 +38,9 @@ FORMAT, VERSION = "attriguard page", 1
 PARTS = 10_000
 # Bits of a linear classifier's weights and of the ensemble's first layer, which is nearly all of it.
 LINEAR_BITS, FIRST_LAYER_BITS = 16, 8
-# Members of the ensemble that go into a page. Twin, goal conceal, 4 changes: a retrained LR and MLP are right for 21.1 %
-# and 24.2 % of 3,248 users with 4 members of 8 bits, for 21.0 % and 23.5 % with 8 whole ones (39.0 % and 43.8 % without
-# a guard; a difference of 1.1 points is two standard errors).
+# Members of the ensemble that go into a page. Twin, goal conceal, 4 changes: a retrained LR and MLP are right about
+# 21.1 % and 24.2 % of 3,248 users with 4 members of 8 bits, about 21.0 % and 23.5 % with 8 whole ones, and about 39.0 %
+# and 43.8 % without a guard. One standard error is 0.75 points.
 MEMBERS = 4
 # What a page's search does; a guard that asks for anything else is refused.
 DEFAULTS = {"step": 1.0, "maxiter": None, "confidence": None, "cost": "l0"}
@@ -77,7 +77,7 @@ def pack(guard: AttriGuard, *, titles: Sequence[str] | None = None, members: int
         **_settings(guard),
         "shares": shares(guard.counts_).tolist(),
         "models": models,
-        "about": {name: guard.metadata_[name] for name in PUBLIC if name in guard.metadata_},
+        "about": {name: _told(guard.metadata_[name]) for name in PUBLIC if name in guard.metadata_},
     }
     page_guard = unpack(card, bytes(buffer))
     card["target"] = page_guard.target_.tolist()
@@ -122,11 +122,15 @@ def check_packable(guard: AttriGuard) -> None:
     if classifier is not None and not isinstance(classifier, LinearClassifier):
         raise ParameterError("a page holds a linear classifier, not a network; learn the guard with classifier='lr'")
     if planner.settings.search.name != "margin":
-        raise ParameterError(f"a page searches with 'margin', not {planner.settings.search.name!r}; set search='margin'")
+        raise ParameterError(
+            f"a page searches with 'margin', not {planner.settings.search.name!r}; set search='margin'"
+        )
     strange = [name for name, usual in DEFAULTS.items() if getattr(guard, name) != usual]
     if strange:
         name = strange[0]
-        raise ParameterError(f"a page knows {name}={DEFAULTS[name]!r} only, got {getattr(guard, name)!r}; set it to that")
+        raise ParameterError(
+            f"a page knows {name}={DEFAULTS[name]!r} only, got {getattr(guard, name)!r}; set it to that"
+        )
 
 
 def shares(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -139,6 +143,27 @@ def shares(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     else:
         whole[np.argsort(whole - exact, kind="stable")[:left]] += 1  # who lost most by rounding comes first
     return whole
+
+
+def rounded(count: int) -> int:
+    """A number of users to two digits: who is among them cannot be told from it."""
+    return round(count, min(0, 2 - len(str(count))))
+
+
+def measured_words(figures: Mapping[str, Any]) -> str:
+    """What was measured with the guard, in a sentence."""
+    return (
+        f"of {figures['users']:,} users that it did not learn from, its own classifier is right about "
+        f"{figures['before']:.0%} ({figures['guess']:.0%} by guessing), and about {figures['after']:.0%} after "
+        f"{figures['changes']:g} changes that conceal"
+    )
+
+
+def _told(fact: Any) -> str:
+    """A fact of the metadata as text; figures as a sentence."""
+    if isinstance(fact, Mapping) and {"users", "before", "guess", "after", "changes"} <= set(fact):
+        return measured_words(fact)
+    return f"{fact:,}" if isinstance(fact, int) else str(fact)
 
 
 def title_and_year(text: str) -> tuple[str, int | None]:
@@ -180,12 +205,10 @@ def _settings(guard: AttriGuard) -> dict[str, Any]:
     }
 
 
-def _additions(columns: list[list[Any]] | None, ids: NDArray[Any], scale: RatingScale | None) -> dict[str, float] | None:
-    if columns is None:
+def _additions(pairs: list[list[Any]] | None, ids: NDArray[Any], scale: RatingScale | None) -> dict[str, float] | None:
+    if pairs is None:
         return None
-    return {
-        str(ids[j]): float(entry if scale is None else scale.from_unit(entry)) for j, entry in columns
-    }
+    return {str(ids[j]): float(entry if scale is None else scale.from_unit(entry)) for j, entry in pairs}
 
 
 def _pack_linear(model: LinearClassifier, buffer: bytearray) -> dict[str, Any]:
@@ -215,7 +238,7 @@ def _ensemble(parts: Mapping[str, Any], weights: bytes, parts_of: Sequence[int])
     W1, b1 = _matrix(parts["first"], weights), _vector(parts["first_bias"], weights)
     W2 = _vector(parts["second"], weights).reshape(-1, m)
     b2 = _vector(parts["second_bias"], weights).reshape(-1, m)
-    spans = [slice(low, high) for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    spans = [slice(low, high) for low, high in pairwise(ends)]
     members = [Weights(W1[:, span], b1[span], W2[span], b2[k]) for k, span in enumerate(spans)]
     return Ensemble(members, np.array(parts_of) / sum(parts_of))
 
