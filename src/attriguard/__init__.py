@@ -53,6 +53,7 @@ _EXPORTS = {
     "load_guard": "guard",
     "solve_mechanism": "mechanism.solver",
     # data
+    "Export": "exports.base",
     "PublicData": "data.public_data",
     "RatingScale": "data.scale",
     "dataset_names": "data.named.registry",
@@ -62,6 +63,7 @@ _EXPORTS = {
     "load_dataset": "data.named.datasets",
     "parse_table": "data.tables.table",
     "read_authors_format": "data.named.authors",
+    "read_export": "data.tables.person",
     "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
     "write_authors_format": "data.named.authors",
@@ -92,7 +94,9 @@ if TYPE_CHECKING:
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
+    from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
