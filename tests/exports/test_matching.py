@@ -12,7 +12,8 @@ from attriguard.exports.base import Row
 from attriguard.exports.matching import Item, forms, make_index, match_rows, plain, split_year
 
 FILMS = [
-    "Piano, The (1993)", "City of Lost Children, The (Cité des enfants perdus, La) (1995)", "Seven (a.k.a. Se7en) (1995)",
+    "Piano, The (1993)", "City of Lost Children, The (Cité des enfants perdus, La) (1995)",
+    "Seven (a.k.a. Se7en) (1995)",
     "Star Wars: Episode IV - A New Hope (1977)", "Star Wars: Episode V - The Empire Strikes Back (1980)",
     "Cinderella (1950)", "Cinderella (1997)", "Amelie (Fabuleux destin d'Amélie Poulain, Le) (2001)", "Heat (1995)",
     "Host, The (2006)", "Host (2020)", "Haine, La (1995)", "Alien (1979)", "Aliens (1986)", "!!! (2004)",
@@ -114,9 +115,7 @@ def test_case_accents_articles_and_years_in_brackets_do_not_matter(name, article
 def test_every_row_is_matched_once_or_not_at_all(known, title):
     index = make_index([Item(f"item {k}", one) for k, one in enumerate(known)])
     found, missed = match_rows(index, [Row(None, one) for one in (*known, title)])
-    assert sorted([*(match.row for match in found), *(unmatched.row for unmatched in missed)]) == [
-        *range(len(known) + 1)
-    ]
+    assert sorted(each.row for each in (*found, *missed)) == [*range(len(known) + 1)]
     for match in found:
         written = (*known, title)[match.row]
         mine, theirs = forms(written), index.forms[match.item]

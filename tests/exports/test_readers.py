@@ -73,7 +73,8 @@ KNOWN = {
     "goodreads.csv": (
         "Goodreads", STARS,
         [
-            ("34", "The Fellowship of the Ring (The Lord of the Rings, #1)", 1954, 4.0, ("0618346252", "9780618346257")),
+            ("34", "The Fellowship of the Ring (The Lord of the Rings, #1)", 1954, 4.0,
+             ("0618346252", "9780618346257")),
             ("7234", "Sapiens: A Brief History of Humankind", 2011, 3.0, ("9780062316097",)),
             ("5107", "The Catcher in the Rye", 1951, None, ("0316769177", "9780316769174")),
         ],
@@ -91,8 +92,8 @@ KNOWN = {
     "netflix_history.csv": (
         "Netflix", None,
         [
-            (None, "Dark"), (None, "The Queen's Gambit"), (None, "The Hunger Games: Mockingjay: Part 1"), (None, "Roma"),
-            (None, "Money Heist"),
+            (None, "Dark"), (None, "The Queen's Gambit"), (None, "The Hunger Games: Mockingjay: Part 1"),
+            (None, "Roma"), (None, "Money Heist"),
         ],
         ("episodes count as their series", "6 rows name 5 titles; each counts once"),
     ),

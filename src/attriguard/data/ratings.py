@@ -50,8 +50,7 @@ def read_ratings(
     ----------
     ratings, attributes, item_names
         CSV or Parquet files, or frames, batches and readers that speak Arrow (pandas, polars, pyarrow). ``item_names``
-        has a column of item ids and one of names; a mapping from id to name will do, too. What one person downloaded
-        from a site (see `read_export`) is a table of ratings of one user, "me".
+        has a column of item ids and one of names, or is a mapping. One person's `read_export` is a table, too.
     attribute
         The column of the private attribute; several become one joint attribute.
     user, item, rating, attributes_user

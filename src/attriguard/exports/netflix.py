@@ -39,9 +39,8 @@ def _history(sheet: Sheet) -> Export:
         series = EPISODE.fullmatch(title)
         episodes += series is not None
         rows.append(Row(None, series.group(1) if series else title))
-    return Export(
-        NAME, tuple(rows), None, (*_about(profiles), *(["episodes count as their series"] if episodes else []))
-    )
+    told = ["episodes count as their series"] if episodes else []
+    return Export(NAME, tuple(rows), None, (*_about(profiles), *told))
 
 
 def _ratings(sheet: Sheet) -> Export:

@@ -105,6 +105,7 @@ class _NoDoctype(TreeBuilder):
     """A document type may name files to be read, and texts that grow: no export has one."""
 
     def doctype(self, *_: Any) -> None:
+        """Called before any of it is read."""
         raise ParseError("a document type")
 
 

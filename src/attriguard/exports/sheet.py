@@ -1,4 +1,4 @@
-"""CSV files as people download them: rows may be short, reviews may hold lines and quotes, columns come in any order."""
+"""CSV files as people download them: rows may be short, and reviews hold line ends and quotes."""
 
 from __future__ import annotations
 

@@ -16,9 +16,8 @@ def knows(value: Any) -> bool:
 
 def read(value: Any) -> Export:
     """Every game, played or not: a profile shows them all."""
-    return Export(
-        NAME, tuple(Row(text_at(game, "appid") or None, text_at(game, "name").strip()) for game in _games(value))
-    )
+    rows = [Row(text_at(game, "appid") or None, text_at(game, "name").strip()) for game in _games(value)]
+    return Export(NAME, tuple(rows))
 
 
 def _games(value: Any) -> list[Any]:

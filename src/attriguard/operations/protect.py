@@ -95,9 +95,8 @@ def _with_guard(
     ratings: DataLike, protector: Protector, chance: np.random.Generator | None, check: bool, progress: Progress
 ) -> Released:
     """Users whose value nobody knows; where some are known all the same, the release is checked on them."""
-    given = (
-        ratings if isinstance(ratings, PublicData) else read_ratings_table(ratings, protector.reading.get("user"))[0]
-    )
+    user = protector.reading.get("user")
+    given = ratings if isinstance(ratings, PublicData) else read_ratings_table(ratings, user)[0]
     planning, checking = progress.parts(1, 2)
     block = protector.protect(given, chance, planning)
     seed = protector.wishes.seed(chance, protector.attribute, "check")
