@@ -12,6 +12,7 @@ from attriguard._version import __version__
 
 _EXPORTS = {
     # the verbs
+    "about_me": "operations.me",
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
@@ -24,6 +25,7 @@ _EXPORTS = {
     "protect_batches": "operations.protect",
     "reproduce": "operations.reproduce",
     # what they take and give
+    "AboutMe": "operations.about",
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
     "CacheInfo": "operations.cache",
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
+    from attriguard.operations.about import AboutMe as AboutMe
     from attriguard.operations.audit import AuditResult as AuditResult
     from attriguard.operations.audit import audit as audit
     from attriguard.operations.bars import progress_bar as progress_bar
@@ -123,6 +126,7 @@ if TYPE_CHECKING:
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
+    from attriguard.operations.me import about_me as about_me
     from attriguard.operations.outputs import check_outputs as check_outputs
     from attriguard.operations.protect import protect as protect
     from attriguard.operations.protect import protect_batches as protect_batches

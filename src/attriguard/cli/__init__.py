@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, key, protect, reproduce
+from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, key, me, protect, reproduce
 from attriguard.cli._groups import flat
 from attriguard.cli._shell import EXIT_CODES, in_process
 
@@ -45,6 +45,7 @@ for name, module in {
     "fit": fit,
     "protect": protect,
     "audit": audit,
+    "me": me,
     "evaluate": evaluate,
     "reproduce": reproduce,
     "bench": bench,
