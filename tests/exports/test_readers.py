@@ -142,7 +142,8 @@ KNOWN = {
     ),
     "any.csv": (
         "CSV with titles", HALVES,
-        [(None, "Piano, The (1993)", None, 4.5), (None, "Heat", 1995, 3.0), (None, "Am;élie", 2001, None)],
+        [(None, "Piano, The (1993)", None, 4.5), (None, "Heat", 1995, 3.0), (None, "Am;élie", 2001, None),
+         (None, "Alien", 1979, 0.5)],
         ("ratings taken to be 0.5 to 5 in steps of 0.5",),
     ),
 }  # fmt: skip
