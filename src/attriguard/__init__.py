@@ -12,6 +12,7 @@ from attriguard._version import __version__
 
 _EXPORTS = {
     # the verbs
+    "about_me": "operations.me",
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
@@ -28,6 +29,7 @@ _EXPORTS = {
     "write_extension": "operations.extension",
     "write_page": "operations.page",
     # what they take and give
+    "AboutMe": "operations.about",
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
     "CacheInfo": "operations.cache",
@@ -59,6 +61,7 @@ _EXPORTS = {
     "load_guard": "guard",
     "solve_mechanism": "mechanism.solver",
     # data
+    "Export": "exports.base",
     "PublicData": "data.public_data",
     "RatingScale": "data.scale",
     "dataset_names": "data.named.registry",
@@ -68,6 +71,7 @@ _EXPORTS = {
     "load_dataset": "data.named.datasets",
     "parse_table": "data.tables.table",
     "read_authors_format": "data.named.authors",
+    "read_export": "data.tables.person",
     "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
     "write_authors_format": "data.named.authors",
@@ -98,10 +102,13 @@ if TYPE_CHECKING:
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
+    from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
+    from attriguard.operations.about import AboutMe as AboutMe
     from attriguard.operations.audit import AuditResult as AuditResult
     from attriguard.operations.audit import audit as audit
     from attriguard.operations.bars import progress_bar as progress_bar
@@ -129,6 +136,7 @@ if TYPE_CHECKING:
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
+    from attriguard.operations.me import about_me as about_me
     from attriguard.operations.outputs import check_outputs as check_outputs
     from attriguard.operations.page import WrittenPage as WrittenPage
     from attriguard.operations.page import write_page as write_page

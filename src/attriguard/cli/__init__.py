@@ -20,6 +20,7 @@ from attriguard.cli import (
     fit,
     guard,
     key,
+    me,
     page,
     protect,
     reproduce,
@@ -59,11 +60,12 @@ for name, module in {
     "demo": demo,
     "fit": fit,
     "protect": protect,
-    "page": page,
     "audit": audit,
+    "me": me,
+    "page": page,
+    "extension": extension,
     "evaluate": evaluate,
     "reproduce": reproduce,
-    "extension": extension,
     "bench": bench,
 }.items():
     app.command(name, epilog=module.EXAMPLE)(flat(getattr(module, name)))
