@@ -209,7 +209,11 @@ def test_the_extension_asks_for_no_site_and_holds_nothing_but_the_page(folder):
     panel = (folder / "panel.html").read_text()
     assert "{{" not in panel
     assert "<style" not in panel
-    for name in [manifest["background"]["service_worker"], manifest["side_panel"]["default_path"], "extension/panel.js"]:
+    for name in [
+        manifest["background"]["service_worker"],
+        manifest["side_panel"]["default_path"],
+        "extension/panel.js",
+    ]:
         assert (folder / name).is_file()
     source = Path(ag.__file__).parent / "page"
     for path in folder.rglob("*.js"):

@@ -12,7 +12,7 @@ from attriguard.cli import _options as o
 
 EXAMPLE = "Example: attriguard extension city.guard --titles titles.csv --output city-extension"
 # How a person puts the folder into the browser.
-HOW = "in Chromium or Chrome: open chrome://extensions, switch on developer mode, choose 'Load unpacked' and this folder"
+HOW = "to use it in Chromium or Chrome: open chrome://extensions, switch on developer mode, choose 'Load unpacked'"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The browser extension as the files of a folder: the page's own modules, the guard, and a manifest that asks for little.
+"""The browser extension as the files of a folder: the page's own modules, the guard, and a manifest.
 
 The side panel is the page: the same template, with the style, the script and the guard in files of their own.
 """
