@@ -16,7 +16,7 @@ from chromium import BrowserError
 from made_up import FORMULA, LONG, MARKUP, UNKNOWN, made_up, titles, write_letterboxd
 
 import attriguard as ag
-from attriguard.page.build import page_html
+from attriguard.page.build import bundle, page_html
 from attriguard.page.pack import pack, unpack
 
 READY = "document.documentElement.dataset.ready === 'yes'"
@@ -143,6 +143,35 @@ def test_an_export_becomes_a_verdict_a_chart_and_the_ratings_that_say_it(loaded,
     assert len(rows) == 7  # six values, and the others together
     assert rows[0].split()[0] in verdict
     assert 5 <= len(loaded.call(TEXTS, "#telling li")) <= 10
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("percent(0.004)", "under 1 %"),
+        ("percent(0.9951)", "over 99 %"),
+        ("percent(0)", "0 %"),
+        ("percent(0.715)", "72 %"),
+        ("tellingWords(guard, [0.6, 0.4], [0.5, 0.5])", "Speaks for Rome: without it 50 %, with it 60 %."),
+        ("tellingWords(guard, [0.3, 0.7], [0.5, 0.5])", "Speaks for Oslo: without it 50 %, with it 70 %."),
+        ("tellingWords(guard, [0.9990, 0.0010], [0.9970, 0.0030])",
+         "Speaks for Rome: with it the odds are 3.0 times as high."),
+        ("tellingWords(guard, [0.5, 0.5], [0.5, 0.5])", "Tells hardly anything."),
+        ("changeWords(guard, {item: 0, from: 0.6, to: 0})", "Remove Up (2009)"),
+        ("changeWords(guard, {item: 1, from: 0, to: 0.8})", "Add Her and rate it 4"),
+        ("changeWords(guard, {item: 0, from: 0.2, to: 1})", "Change Up (2009) from 1 to 5"),
+        ("changeWords({...guard, scale: {low: 0, high: 1, step: 1}}, {item: 1, from: 0, to: 1})", "Add Her"),
+        ("effectWords(guard, 0, -0.231)", "23 points less sure of Rome."),
+        ("effectWords(guard, 0, 0.012)", "1 point more sure of Rome."),
+        ("planWords(guard, {changes: [1], before: [0.8, 0.2], after: [0.3, 0.7]}, 3)",
+         "1 change: Rome goes from 80 % to 30 %. It now infers Oslo, 70 % sure."),
+    ],
+)  # fmt: skip
+def test_what_the_page_says_is_plain_and_right(page, call, said):
+    guard = """const guard = {values: ["Rome", "Oslo"], scale: {low: 1, high: 5, step: 1},
+                              items: [{title: "Up", year: 2009}, {title: "Her", year: null}]};"""
+    words = page.evaluate(f"(() => {{ {bundle('ui_words.js')}; {guard} return {call}; }})()")
+    assert words.replace("\xa0", " ") == said
 
 
 def test_bars_are_as_long_as_what_they_say(loaded):

@@ -5,7 +5,7 @@ import {matchRows} from "../js/matching.js";
 import {ratingChoice, titleChooser} from "../js/ui_choose.js";
 import {button, byId, make, show} from "../js/ui_dom.js";
 import {openPage} from "../js/ui_page.js";
-import {changeWords, hasRatings, largest, named, percent, tellingWords} from "../js/ui_words.js";
+import {TELLS_NOTHING, changeWords, hasRatings, largest, named, percent, tellingWords} from "../js/ui_words.js";
 import {putWaiting, readGuardFiles, takeWaiting} from "./files.js";
 
 const MOST_TO_BALANCE = 3;
@@ -63,10 +63,11 @@ function foretold(page, item, entry) {
   const {guard} = page;
   const {changes, without, given, after} =
     findBalance(guard, new Map(page.ratings).set(item, entry), item, page, MOST_TO_BALANCE);
-  const words = make("p", {}, tellingWords(guard, given, without));
+  const said = tellingWords(guard, given, without);
+  const words = make("p", {}, said);
+  if (said === TELLS_NOTHING) return [words];
+  if (!changes.length) return [words, make("p", {}, "No change that you permit would balance it.")];
   const value = largest(given.map((probability, k) => probability - without[k]));
-  if (percent(given[value]) === percent(without[value])) return [words];
-  if (!changes.length) return [words, make("p", {}, "No single change that you permit would balance it.")];
   const head = `To balance it, which puts ${guard.values[value]} at ${percent(after[value])}:`;
   const steps = changes.map((change) => make("li", {}, changeWords(guard, change)));
   return [words, make("p", {}, head), make("ul", {}, ...steps)];

@@ -70,7 +70,7 @@ export function showData(page) {
   if (loaded) {
     const source = `${countOf(loaded.rows.length, "title")} from ${loaded.name} (${loaded.format})`;
     const known = `${loaded.itemOf.size.toLocaleString("en")} known to this guard`;
-    parts.push(`Read ${source}: ${known}, ${read.size.toLocaleString("en")} rated.`);
+    parts.push(`Read ${source}: ${known}${hasRatings(guard) ? `, ${read.size.toLocaleString("en")} rated` : ""}.`);
   } else if (read.size) {
     const kept = `This browser kept ${countOf(read.size, "rating")} from last time.`;
     parts.push(`${kept} Choose the file again to mend titles.`);

@@ -2,6 +2,11 @@
 
 import {toRating} from "./engine.js";
 
+/** What is said of a rating that tells nothing. */
+export const TELLS_NOTHING = "Tells hardly anything.";
+// Odds that grow by less than this are not worth a word.
+const LEAST_TIMES = 1.05;
+
 /** A probability as people read it; the blanks in it do not break a line. */
 export function percent(probability) {
   if (probability > 0 && probability < 0.005) return "under\u00a01\u00a0%";
@@ -31,15 +36,24 @@ export function verdictWords(guard, attribute, n, {probabilities, prior}) {
   const guess = top === usual
     ? `Anyone would guess the same without them, and be right for ${percent(prior[usual])} of people.`
     : `Without them anyone would guess ${guard.values[usual]}, and be right for ${percent(prior[usual])} of people.`;
-  return `From ${countOf(n, "rating")} of yours, a classifier is ${sure}. ${guess}`;
+  return `From ${countOf(n, hasRatings(guard) ? "rating" : "title")} of yours, a classifier is ${sure}. ${guess}`;
 }
 
 /** What one rating tells: the value that it speaks for, and how likely that would be without it. */
 export function tellingWords(guard, all, without) {
   const value = largest(all.map((probability, k) => probability - without[k]));
   const [now, then] = [percent(all[value]), percent(without[value])];
-  if (now === then) return "Tells hardly anything.";
-  return `Speaks for ${guard.values[value]}: without it ${then}, with it ${now}.`;
+  if (now !== then) return `Speaks for ${guard.values[value]}: without it ${then}, with it ${now}.`;
+  // Where it is sure already, one rating more hardly changes how sure it is; the odds still tell.
+  const times = oddsOf(all, value) / oddsOf(without, value);
+  return times < LEAST_TIMES ? TELLS_NOTHING
+    : `Speaks for ${guard.values[value]}: with it the odds are ${times.toFixed(1)} times as high.`;
+}
+
+/** How much likelier a value is than all others together. */
+function oddsOf(probabilities, value) {
+  const others = probabilities.reduce((sum, probability, k) => (k === value ? sum : sum + probability), 0);
+  return probabilities[value] / others;
 }
 
 /** Whether the guard knows ratings; one of likes knows only that a title is on the list. */
