@@ -78,6 +78,8 @@ async function openPanel() {
   const page = await openPage(...(await readGuardFiles()), showWaiting);
   chrome.storage.onChanged.addListener(() => showWaiting(page));
   byId("forget").addEventListener("click", () => putWaiting([]));
+  byId("kept").textContent = "This browser keeps your ratings, your secret, your clicks and your ticks for this " +
+    "extension, and nothing else.";
   byId("source").textContent = "Look at its files: manifest.json asks for no site's data, and its content policy " +
     "permits connections to the extension's own files only. The browser enforces it. The scripts are plain.";
   document.documentElement.dataset.ready = "yes";

@@ -10,8 +10,8 @@ import {changeWords, effectWords, largest, planWords} from "./ui_words.js";
 // The draw is keyed by the secret and this name, as it is in the package.
 const PERSON = "me";
 const GOALS = {
-  conceal: ["Hide", "removes what tells most. It helps, too, where others know that you use a guard."],
-  mislead: ["Mislead", "adds and changes a few, to point elsewhere. Whoever knows the guard sees through most of it."],
+  conceal: ["Hide", "makes your ratings tell as little as can be, even to those who know that you use a guard."],
+  mislead: ["Mislead", "makes your ratings point elsewhere. Whoever knows the guard sees through most of it."],
   both: ["Both", "shares the changes between the two."],
 };
 

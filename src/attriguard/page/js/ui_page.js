@@ -6,7 +6,6 @@ import {byId, make, show} from "./ui_dom.js";
 import {openDrawer, newSecret} from "./ui_keep.js";
 import {ratingsOf, ratingsRead, showData, takeData} from "./ui_data.js";
 import {showSays} from "./ui_says.js";
-import {countOf, percent} from "./ui_words.js";
 import {showChanges, takeWishes} from "./ui_change.js";
 import {showChecklist, takeDownloads} from "./ui_do.js";
 
@@ -78,15 +77,9 @@ function firstWords({attribute, guard}) {
 
 /** The guard's card, as names and texts. */
 function factsOf({card, guard, attribute}) {
-  const text = (fact) => (typeof fact === "object" ? measuredWords(fact) : fact.toLocaleString("en"));
   const known = [["attribute", attribute], ["values", guard.values.join(", ")], ["titles", guard.items.length]];
   return [...known, ...Object.entries(card.about ?? {}).filter(([, fact]) => fact !== null)]
-    .map(([name, fact]) => [name, text(fact)]);
-}
-
-function measuredWords({users, changes, guess, before, after}) {
-  return `Of ${users.toLocaleString("en")} people that it did not learn from, it was right about ${percent(before)}, and about ` +
-    `${percent(after)} after hiding with ${countOf(changes, "change")}. A guess is right about ${percent(guess)}.`;
+    .map(([name, fact]) => [name, fact.toLocaleString("en")]);
 }
 
 /** What the page says about itself. */
