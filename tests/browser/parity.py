@@ -19,6 +19,7 @@ from chromium import Chromium
 from scipy.sparse import csr_array
 
 import attriguard as ag
+from attriguard.goals import Learnt
 from attriguard.kernels.reference.conceal import mean_posterior
 from attriguard.noise.removals import find_changes
 from attriguard.page.build import bundle, json_block
@@ -147,6 +148,16 @@ class Parity:
                 return abs(leakage(item) - leakage(other)) <= NEAR
             row[item] = to
         return False
+
+
+def guard_of(models: dict[str, Any], n_items: int, m: int) -> ag.AttriGuard:
+    """A guard with models that nobody has learnt."""
+    guard = ag.AttriGuard(goal="both" if len(models) == 2 else "mislead", split=0.5)
+    guard.learnt_ = Learnt(guard.goal, models, np.full(m, 100), 0.5)
+    guard.classes_, guard.values_ = np.arange(m), tuple(f"value {i}" for i in range(m))
+    guard.items_, guard.n_features_in_ = np.arange(n_items), n_items
+    guard.metadata_, guard.seen_ = {"attribute": "city"}, None
+    return guard
 
 
 def measure(browser: Chromium, n_items: int, n_ratings: int = 300) -> dict[str, Any]:

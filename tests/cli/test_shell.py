@@ -11,7 +11,9 @@ import pytest
 import attriguard as ag
 from attriguard.errors import ReleaseRefusedError
 
-COMMANDS = ("demo", "datasets", "fit", "protect", "audit", "evaluate", "reproduce", "bench", "cache", "key")
+COMMANDS = (
+    "demo", "datasets", "fit", "protect", "audit", "evaluate", "reproduce", "bench", "cache", "key", "page", "guard",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
