@@ -128,6 +128,11 @@ class Parity:
         found = find_changes(self.guard.ensemble_, self.X, constraints, most, locked=self.pattern)
         return [found.items[u, : found.lengths[u]].tolist() for u in range(self.X.shape[0])]
 
+    def _removed(self, goal: str, budget: float, most: int | None) -> int:
+        """How many of the changes are removals, at most."""
+        spent = min(budget, most or budget)
+        return int(np.ceil(spent)) if goal == "conceal" else int(np.floor(self.guard.split_ * spent + 0.5))
+
     def _near(self, user: int, most: int, expected: list[int]) -> bool:
         """Is the first difference of the orders one between two changes of nearly the same leakage?"""
         person = {"name": self.names[user], "ratings": ratings_of(self.X, user)}
@@ -143,7 +148,7 @@ class Parity:
             p = mean_posterior(trial, e.W1, e.b1, e.ends, e.W2_rows, e.b2)
             return float((p * np.log(p / e.prior)).sum())
 
-        for (item, to), other in zip(changes, expected, strict=True):
+        for (item, to), other in zip(changes, expected[:most], strict=True):
             if item != other:
                 return abs(leakage(item) - leakage(other)) <= NEAR
             row[item] = to

@@ -12,6 +12,7 @@ from attriguard._keys import check_key
 from attriguard.classifiers.linear import LinearClassifier
 from attriguard.data.scale import RatingScale
 from attriguard.errors import ParameterError
+from attriguard.goals import Learnt
 from attriguard.page.pack import pack, unpack
 
 N_PEOPLE, BUDGETS = 40, [0, 1, 2.5, 3, 5, 8]
@@ -43,6 +44,17 @@ def compare(browser, packed, X, goals=("mislead", "conceal", "both"), locked=())
 
 def test_the_browser_changes_what_python_changes(browser, opened, people):
     compare(browser, opened(), people.X[:N_PEOPLE])
+
+
+@pytest.mark.parametrize(("goal", "model"), [("mislead", "classifier"), ("conceal", "ensemble")])
+def test_a_guard_for_one_goal_serves_that_goal(browser, guard, people, tmp_path, goal, model):
+    alone = copy.copy(guard).set_params(goal=goal, split=None)
+    alone.learnt_ = Learnt(goal, {model: guard.learnt_.models[model]}, guard.counts_, float(goal == "conceal"))
+    packed = pack(alone)
+    browser.open(engine_page(tmp_path, packed))
+    browser.wait("Boolean(globalThis.guard)")
+    assert browser.evaluate("guard.goals") == [goal]
+    compare(browser, packed, people.X[:10], goals=(goal,))
 
 
 def test_policies_locks_and_additions_are_kept(browser, opened, people, guard):

@@ -80,7 +80,7 @@ def test_quiet_says_nothing_but_writes(cli, files, tmp_path):
     assert cli("nonsense", "-q")[2].startswith("attriguard: error: ")
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("datasets", "key")])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("datasets", "key", "guard")])
 def test_every_command_can_be_quiet(cli, command):
     assert "--quiet" in cli(command, "--help")[1]
 
