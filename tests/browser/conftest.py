@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from chromium import Chromium, find_chromium
+from parity import guard_of
 
 import attriguard as ag
+from attriguard.classifiers.ensemble import Ensemble
+from attriguard.classifiers.linear import LinearClassifier
+from attriguard.classifiers.weights import Weights
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +31,16 @@ def people():
 def guard():
     """A guard for all three goals."""
     return ag.learn(twin().train, goal="both", members=3, split=0.5, random_state=0)
+
+
+@pytest.fixture(scope="session")
+def large_guard():
+    """10,000 items, 25 values, and an ensemble of the usual size, with weights that nobody has learnt."""
+    rng = np.random.default_rng(0)
+    shapes = (10_000, 128), 128, (128, 25), 25
+    members = [Weights(*(rng.normal(size=shape, scale=0.2).astype("f4") for shape in shapes)) for _ in range(8)]
+    classifier = LinearClassifier(rng.normal(size=(25, 10_000), scale=0.3), rng.normal(size=25))
+    return guard_of({"classifier": classifier, "ensemble": Ensemble(members, np.full(25, 0.04))}, 10_000, 25)
 
 
 def twin():

@@ -19,6 +19,7 @@ from chromium import Chromium
 from scipy.sparse import csr_array
 
 import attriguard as ag
+from attriguard.goals import Learnt
 from attriguard.kernels.reference.conceal import mean_posterior
 from attriguard.noise.removals import find_changes
 from attriguard.page.build import bundle, json_block
@@ -127,6 +128,11 @@ class Parity:
         found = find_changes(self.guard.ensemble_, self.X, constraints, most, locked=self.pattern)
         return [found.items[u, : found.lengths[u]].tolist() for u in range(self.X.shape[0])]
 
+    def _removed(self, goal: str, budget: float, most: int | None) -> int:
+        """How many of the changes are removals, at most."""
+        spent = min(budget, most or budget)
+        return int(np.ceil(spent)) if goal == "conceal" else int(np.floor(self.guard.split_ * spent + 0.5))
+
     def _near(self, user: int, most: int, expected: list[int]) -> bool:
         """Is the first difference of the orders one between two changes of nearly the same leakage?"""
         person = {"name": self.names[user], "ratings": ratings_of(self.X, user)}
@@ -142,11 +148,21 @@ class Parity:
             p = mean_posterior(trial, e.W1, e.b1, e.ends, e.W2_rows, e.b2)
             return float((p * np.log(p / e.prior)).sum())
 
-        for (item, to), other in zip(changes, expected, strict=True):
+        for (item, to), other in zip(changes, expected[:most], strict=True):
             if item != other:
                 return abs(leakage(item) - leakage(other)) <= NEAR
             row[item] = to
         return False
+
+
+def guard_of(models: dict[str, Any], n_items: int, m: int) -> ag.AttriGuard:
+    """A guard with models that nobody has learnt."""
+    guard = ag.AttriGuard(goal="both" if len(models) == 2 else "mislead", split=0.5)
+    guard.learnt_ = Learnt(guard.goal, models, np.full(m, 100), 0.5)
+    guard.classes_, guard.values_ = np.arange(m), tuple(f"value {i}" for i in range(m))
+    guard.items_, guard.n_features_in_ = np.arange(n_items), n_items
+    guard.metadata_, guard.seen_ = {"attribute": "city"}, None
+    return guard
 
 
 def measure(browser: Chromium, n_items: int, n_ratings: int = 300) -> dict[str, Any]:

@@ -6,16 +6,13 @@ import copy
 
 import numpy as np
 import pytest
-from parity import KEY, Count, Parity, engine_page, measure, ratings_of
+from parity import KEY, Count, Parity, engine_page, guard_of, measure, ratings_of
 
 from attriguard._keys import check_key
-from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.linear import LinearClassifier
-from attriguard.classifiers.weights import Weights
 from attriguard.data.scale import RatingScale
 from attriguard.errors import ParameterError
 from attriguard.goals import Learnt
-from attriguard.guard import AttriGuard
 from attriguard.page.pack import pack, unpack
 
 N_PEOPLE, BUDGETS = 40, [0, 1, 2.5, 3, 5, 8]
@@ -47,6 +44,17 @@ def compare(browser, packed, X, goals=("mislead", "conceal", "both"), locked=())
 
 def test_the_browser_changes_what_python_changes(browser, opened, people):
     compare(browser, opened(), people.X[:N_PEOPLE])
+
+
+@pytest.mark.parametrize(("goal", "model"), [("mislead", "classifier"), ("conceal", "ensemble")])
+def test_a_guard_for_one_goal_serves_that_goal(browser, guard, people, tmp_path, goal, model):
+    alone = copy.copy(guard).set_params(goal=goal, split=None)
+    alone.learnt_ = Learnt(goal, {model: guard.learnt_.models[model]}, guard.counts_, float(goal == "conceal"))
+    packed = pack(alone)
+    browser.open(engine_page(tmp_path, packed))
+    browser.wait("Boolean(globalThis.guard)")
+    assert browser.evaluate("guard.goals") == [goal]
+    compare(browser, packed, people.X[:10], goals=(goal,))
 
 
 def test_policies_locks_and_additions_are_kept(browser, opened, people, guard):
@@ -114,7 +122,7 @@ def test_effects_add_up_to_the_difference_between_before_and_after(browser, open
 def test_probabilities_of_a_linear_guard_are_those_of_the_regression(browser, people, tmp_path):
     """For two values C_1 = −C_2, so that the softmax of both would be too sure."""
     coef = np.random.default_rng(0).normal(size=(1, 300))
-    two = _guard_of({"classifier": LinearClassifier(np.vstack([-coef, coef]), [0.1, -0.1])}, 300, 2)
+    two = guard_of({"classifier": LinearClassifier(np.vstack([-coef, coef]), [0.1, -0.1])}, 300, 2)
     browser.open(engine_page(tmp_path, pack(two)))
     browser.wait("Boolean(globalThis.guard)")
     told = browser.call("ratings => [...infer(guard, asMap(ratings)).probabilities]", ratings_of(people.X, 0))
@@ -152,31 +160,12 @@ def test_secrets_that_can_be_guessed_are_refused_as_python_refuses_them(browser,
     assert browser.call("secret => isGuessable(Uint8Array.from(secret))", list(secret)) == guessable
 
 
-def test_a_guard_of_10_000_items_answers_at_once(browser, tmp_path):
+def test_a_guard_of_10_000_items_answers_at_once(browser, tmp_path, large_guard):
     """The best of three runs, since other work on the machine is none of the page's."""
-    rng = np.random.default_rng(0)
-    members = [
-        Weights(*(rng.normal(size=shape, scale=0.2).astype("f4") for shape in ((10_000, 128), 128, (128, 25), 25)))
-        for _ in range(8)
-    ]
-    models = {
-        "classifier": LinearClassifier(rng.normal(size=(25, 10_000), scale=0.3), rng.normal(size=25)),
-        "ensemble": Ensemble(members, np.full(25, 0.04)),
-    }
-    packed = pack(_guard_of(models, 10_000, 25))
+    packed = pack(large_guard)
     browser.open(engine_page(tmp_path, packed))
     browser.wait("Boolean(globalThis.guard)")
     runs = [measure(browser, 10_000) for _ in range(3)]
     for goal in ("mislead", "conceal", "both"):
         assert min(run[goal]["drop"] for run in runs) <= 300, goal
         assert min(run[goal]["slowest"] for run in runs) <= 50, goal
-
-
-def _guard_of(models, n_items, m):
-    """A guard with models that nobody has learnt."""
-    guard = AttriGuard(goal="both" if len(models) == 2 else "mislead", split=0.5)
-    guard.learnt_ = Learnt(guard.goal, models, np.full(m, 100), 0.5)
-    guard.classes_, guard.values_ = np.arange(m), tuple(f"value {i}" for i in range(m))
-    guard.items_, guard.n_features_in_ = np.arange(n_items), n_items
-    guard.metadata_, guard.seen_ = {"attribute": "city"}, None
-    return guard

@@ -42,4 +42,4 @@ def write_extension(
     packed, titled = packed_with(loaded, titles)
     files = extension_files(packed)
     write_folder(files, Path(folder))
-    return written(Path(folder), sum(map(len, files.values())), packed, titled)
+    return written(Path(folder), sum(map(len, files.values())), packed.card, titled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard._text import bare_name
 from attriguard.data.files import written_beside
 from attriguard.data.named.registry import DATASETS
 from attriguard.data.public_data import PublicData
+from attriguard.data.tables.columns import find_column
 from attriguard.data.tables.item_names import ItemNames, name_items, read_item_names
+from attriguard.data.tables.table import InputTable, read_table
 from attriguard.errors import ParameterError
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.learn import learn
 from attriguard.page.build import page_html
-from attriguard.page.pack import MEMBERS, Packed, pack, rounded
+from attriguard.page.pack import MEMBERS, Packed, pack, rounded, title_and_year
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.origin import made_at
 
@@ -72,7 +75,8 @@ def write_page(
         The HTML file to write. It needs no server and no network: the guard and its search are in it.
     titles
         What people call the items: a table or a mapping of id and title, or a title for each of the guard's items in
-        their order. A title may end with "(year)". None: the names that the data comes with, or the ids.
+        their order. A title may end with "(year)", or a table have a column "year". None: the names that the data
+        comes with, or the ids.
     random_state
         Seeds the learning; None: the operating system's entropy.
     progress
@@ -99,7 +103,7 @@ def write_page(
     content = page_html(packed).encode()
     with written_beside(Path(path)) as file:
         file.write(content)
-    return written(Path(path), len(content), packed, titled)
+    return written(Path(path), len(content), packed.card, titled)
 
 
 def packed_with(guard: AttriGuard, titles: Titles | None) -> tuple[Packed, int]:
@@ -108,13 +112,18 @@ def packed_with(guard: AttriGuard, titles: Titles | None) -> tuple[Packed, int]:
     return pack(guard, titles=names), titled
 
 
-def written(path: Path, size: int, packed: Packed, titled: int) -> WrittenPage:
+def written(path: Path, size: int, card: Mapping[str, Any], titled: int) -> WrittenPage:
     """What was written there."""
-    card = packed.card
     return WrittenPage(
-        path, size, card["attribute"], tuple(card["values"]), len(card["items"]["ids"]), titled, tuple(card["goals"]),
-        card["about"]["sha256"],
-    )  # fmt: skip
+        path=path,
+        size=size,
+        attribute=card["attribute"],
+        values=tuple(card["values"]),
+        items=len(card["items"]["ids"]),
+        titled=titled,
+        goals=tuple(card["goals"]),
+        sha256=card["about"]["sha256"],
+    )
 
 
 def _names(guard: AttriGuard, titles: Titles | None) -> tuple[list[str] | None, int]:
@@ -124,8 +133,25 @@ def _names(guard: AttriGuard, titles: Titles | None) -> tuple[list[str] | None, 
     if isinstance(titles, (Sequence, np.ndarray)) and not isinstance(titles, str):
         return [str(title) for title in titles], len(titles)
     ids = np.arange(guard.n_features_in_) if guard.items_ is None else guard.items_
-    names, known = name_items(ids, read_item_names(titles))
+    names, known = name_items(ids, _titles(titles))
     return names.tolist(), known
+
+
+def _titles(given: ItemNames) -> dict[str, str]:
+    """Titles by item id; what a column "year" holds stands in brackets behind a title that has no year."""
+    if isinstance(given, Mapping):
+        return read_item_names(given)
+    table = read_table(given, "the table of titles")
+    names, title = read_item_names(table), find_column(table.column_names, "title")
+    year = next((name for name in table.column_names if bare_name(name) == "year"), None)
+    if year is None or title is None:
+        return names
+    rest = table.table.drop_columns([title]).rename_columns({year: title})
+    years = {item: found[:4] for item, found in read_item_names(InputTable(rest, table.name)).items()}
+    return {
+        item: f"{name} ({years[item]})" if title_and_year(name)[1] is None and years.get(item, "").isdigit() else name
+        for item, name in names.items()
+    }
 
 
 def _learnt(data: PublicData, options: dict[str, Any], random_state: Any, progress: Progress) -> AttriGuard:

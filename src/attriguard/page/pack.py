@@ -121,16 +121,12 @@ def check_packable(guard: AttriGuard) -> None:
     classifier = guard.learnt_.models.get(CLASSIFIER)
     if classifier is not None and not isinstance(classifier, LinearClassifier):
         raise ParameterError("a page holds a linear classifier, not a network; learn the guard with classifier='lr'")
-    if planner.settings.search.name != "margin":
-        raise ParameterError(
-            f"a page searches with 'margin', not {planner.settings.search.name!r}; set search='margin'"
-        )
-    strange = [name for name, usual in DEFAULTS.items() if getattr(guard, name) != usual]
-    if strange:
-        name = strange[0]
-        raise ParameterError(
-            f"a page knows {name}={DEFAULTS[name]!r} only, got {getattr(guard, name)!r}; set it to that"
-        )
+    search = planner.settings.search.name
+    if search != "margin":
+        raise ParameterError(f"a page searches with 'margin', not {search!r}; learn it with search='margin'")
+    for name, usual in DEFAULTS.items():
+        if getattr(guard, name) != usual:
+            raise ParameterError(f"a page knows {name}={usual!r} alone, got {getattr(guard, name)!r}; learn it so")
 
 
 def shares(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 // The goal "conceal": one change after another, always the one after which the ensemble can tell least.
 //
 // As long as no hidden unit goes on or off, the members' scores are linear in an entry: its `pull`, the product of its
-// weights in both layers over the units that are on, is computed once. A change puts few units on or off; only these are
-// looked at again. So a candidate costs about as much as its row of weights, and the sums are exact all the same.
+// weights in both layers over the units that are on, is computed once. A change puts few units on or off, and
+// only these are looked at again. So a candidate costs about as much as its row of weights, and stays exact.
 
 import {addScaled, addTo, leakageOf, meanPosterior, memberScores, sumsOf} from "./guard.js";
 

@@ -54,8 +54,8 @@ export function telling(guard, ratings) {
 
 /**
  * What to change, in the order in which it is done. `wishes`: goal, budget, locked (items never to touch), never (items
- * never to add), secret (bytes) and person (text), which fix the draw. There are never more changes than the budget; with
- * `most: Infinity` it is an average over the draws, as it is where a whole table is protected.
+ * never to add), secret (bytes) and person (text), which fix the draw. There are never more changes than the budget;
+ * with `most: Infinity` it is an average over the draws, as it is where a whole table is protected.
  */
 export function plan(guard, ratings, wishes) {
   if (!guard.goals.includes(wishes.goal)) {
