@@ -46,6 +46,17 @@ def test_json_holds_everything_and_quiet_says_nothing(mine, guard_file, cli, tmp
     assert cli(*common, "--quiet") == (0, "", "")
 
 
+def test_protect_sends_a_person_here(guard_file, cli, tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("Date,Name,Year,Letterboxd URI,Rating\n2021-03-01,Heat,1995,https://boxd.it/2bg6,4\n")
+    code, _, err = cli("protect", path, "--guard", guard_file, "--output", tmp_path / "out.csv")
+    assert code == 2
+    assert (
+        err
+        == f"attriguard: error: {path} is one person's export; see what to change in it with: attriguard me {path}\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "options", "told"),
     [

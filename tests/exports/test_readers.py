@@ -231,6 +231,19 @@ def test_xml_with_a_document_type_is_refused(doctype):
         parse_export("list.xml", b"<?xml version='1.0'?>" + doctype + body)
 
 
+@given(st.sampled_from(sorted(KNOWN)), st.data())
+def test_a_damaged_file_is_read_or_refused(name, data):
+    """Cut, with bytes of its own in other places, or with bytes that no file has: never another error."""
+    content = (FIXTURES / name).read_bytes()
+    at, end = sorted(data.draw(st.tuples(st.integers(0, len(content)), st.integers(0, len(content)))))
+    damaged = content[:at] + data.draw(st.binary(max_size=8)) + content[end:]
+    try:
+        export = parse_export(name, damaged)
+    except ag.errors.DataError:
+        return
+    assert all(row.title and (row.rating is None or export.scale.holds(row.rating)) for row in export.rows)
+
+
 def packed(files: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -328,4 +341,6 @@ def test_an_export_is_a_table_of_one_user(tmp_path):
     assert ag.read_ratings(family, item="Name").n_users == 2
     with pytest.raises(ag.errors.DataError, match="a list of your own is read by: attriguard me"):
         ag.read_ratings(FIXTURES / "any.csv")
+    with pytest.raises(ag.errors.DataError, match="there is no file"):
+        ag.read_ratings(tmp_path / "nothing.zip")
     json.dumps(ag.read_export(FIXTURES / "imdb.csv").rows)  # plain data

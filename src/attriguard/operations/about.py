@@ -84,7 +84,8 @@ class AboutMe(Result):
         )
         first += "." if guess == value else f", and {self.values[value]} with {_percent(self.prior[value])}."
         if not self.changes:
-            return f"{first} There is nothing to change within this budget."
+            drawn = "The draw was to change nothing, which must be possible: else the changes would tell the truth."
+            return f"{first} {drawn if self.points_to else 'There is nothing to change within this budget.'}"
         left = f", and {self.values[value]} with {_percent(self.after[value])}" if then != value else ""
         still = "still " if then == value else ""
         return (

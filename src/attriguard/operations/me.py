@@ -107,8 +107,8 @@ class _Person:
         matched, missed = match_rows(index, export.rows)
         raw = None if guard.scale is None else check_scale(guard.scale)
         scale = None if raw is None else Scale(raw.lowest, raw.highest, raw.step)
-        entries = {match.item: entry_of(export.rows[match.row].rating, export.scale, scale) for match in matched}
-        rated = {item: entry for item, entry in sorted(entries.items()) if entry is not None}
+        entries = [(match.item, entry_of(export.rows[match.row].rating, export.scale, scale)) for match in matched]
+        rated = {item: entry for item, entry in entries if entry is not None}  # of two rows the last one that is rated
         if not rated:
             raise DataError(
                 f"none of the {count_of(len(export.rows), 'title')} is known to the guard and rated; was the guard "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,22 +43,25 @@ def read_export(path: str | os.PathLike[str]) -> Export:
 
 def read_ratings_table(given: TableLike, user: str | None) -> tuple[InputTable, Scale | None]:
     """A table of ratings, and its scale where the site that it comes from has one."""
-    if user is None and isinstance(given, (str, os.PathLike)) and _is_export(Path(given)):
+    if user is None and isinstance(given, (str, os.PathLike)) and is_export(given):
         export = read_export(given)
         return _one_user(export, Path(given).name), export.scale
     return read_table(given, "the ratings table"), None
 
 
-def _is_export(path: Path) -> bool:
-    """By its suffix, or by a header that a site is known by and that names no user."""
-    suffix = suffix_of(path)
-    if suffix in EXPORT_SUFFIXES:
-        return True
-    if not suffix.startswith(".csv") or not path.is_file():
+def is_export(given: Any) -> bool:
+    """Whether this is a file with one person's export: by its suffix, or by a site's header that names no user."""
+    if not isinstance(given, (str, os.PathLike)):
         return False
-    with path.open("rb") as file:
-        start = file.read(MOST_HEADER).decode("utf-8-sig", errors="replace")
-    line = start.splitlines()[0] if start else ""
+    path = Path(given)
+    if suffix_of(path) != ".csv" or not os.path.isfile(path):  # a pipe can be read only once
+        return suffix_of(path) in EXPORT_SUFFIXES
+    try:
+        with path.open("rb") as file:
+            start = file.read(MOST_HEADER)
+    except OSError:  # whoever reads the table says what is wrong
+        return False
+    line = re.split(r"[\r\n]", start.decode("utf-8-sig", errors="replace"), maxsplit=1)[0]
     sheet = parse_sheet(line, path.name)
     return find_column(sheet.header, "user") is None and any(site.knows(sheet) for site in SHEETS)
 
