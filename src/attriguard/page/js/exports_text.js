@@ -103,7 +103,7 @@ function readCell(text, from, delimiter) {
   return {cell: cell + text.slice(at, end), end};
 }
 
-const TOKEN = /<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?[^]*?\?>|<(\/?)([^\s<>\/!?]+)[^<>]*?(\/?)>|([^<]+)/gy;
+const TOKEN = /<!\[CDATA\[([^]*?)\]\]>|<!-{2}[^]*?-->|<\?[^]*?\?>|<(\/?)([^\s<>\/!?]+)[^<>]*?(\/?)>|([^<]+)/gy;
 const ENTITIES = {amp: "&", lt: "<", gt: ">", quot: '"', apos: "'"};
 
 /**
