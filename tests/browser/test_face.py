@@ -317,6 +317,25 @@ def test_what_must_not_be_touched_or_suggested_is_not(loaded, goal):
     )  # what had the focus is gone, and the keyboard goes on from there
 
 
+@pytest.mark.parametrize(("goal", "draws"), [("conceal", False), ("mislead", True)])
+def test_only_goals_that_the_guard_serves_are_offered(chromium, tmp_path, goal, draws):
+    data = ag.load_dataset("twin", n_users=300, n_items=30, n_values=2)
+    path = tmp_path / "page.html"
+    ag.write_page(ag.learn(data, goal=goal, random_state=0, **({} if draws else {"members": 1})), path)
+    chromium.console.clear()
+    chromium.open(path)
+    chromium.wait(READY)
+    assert chromium.evaluate("[...document.querySelectorAll('#goals input')].map(each => each.value)") == [goal]
+    assert chromium.evaluate("document.querySelector('#goals input').checked")
+    assert chromium.evaluate("document.getElementById('draw').hidden") is not draws  # a secret is for draws alone
+    search(chromium, "1")
+    chromium.wait("document.querySelectorAll('#hits li').length > 0")
+    chromium.press("Tab", 9)
+    chromium.press("5", 53, "5")
+    chromium.wait(SHOWN)
+    assert chromium.console == []
+
+
 @pytest.mark.parametrize("goal", ["conceal", "mislead", "both"])
 def test_the_page_says_what_the_command_says(chromium, made, files, tmp_path, goal):
     """The same export, the same secret and the weights of the page, once in the browser and once in the package."""

@@ -20,7 +20,8 @@ async function addSelection(selected) {
 }
 
 chrome.runtime.onInstalled.addListener(() => {
-  chrome.contextMenus.create({id: MENU, title: "Add “%s” to my ratings", contexts: ["selection"]});
+  const entry = {id: MENU, title: "Add “%s” to my ratings", contexts: ["selection"]};
+  chrome.contextMenus.removeAll(() => chrome.contextMenus.create(entry)); // an earlier version's entry may be there
   chrome.sidePanel.setPanelBehavior({openPanelOnActionClick: true});
 });
 

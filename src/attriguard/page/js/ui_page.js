@@ -23,13 +23,13 @@ function makePage(card, guard, shown) {
   const pairsOf = (entries) => [...entries].map(([item, entry]) => [idOf(item), entry]);
   const page = {
     card, guard, drawer,
-    attribute: card.attribute,
+    attribute: card.attribute || "private attribute",
     index: makeIndex(guard.items),
     loaded: null,
     read: entriesFrom(drawer.take("read", [])),
     ticked: entriesFrom(drawer.take("ticked", [])),
     ratings: new Map(),
-    goal: drawer.take("goal", GOAL_AT_FIRST.find((goal) => guard.goals.includes(goal))),
+    goal: [drawer.take("goal", ""), ...GOAL_AT_FIRST].find((goal) => guard.goals.includes(goal)),
     budget: drawer.take("budget", BUDGET_AT_FIRST),
     locked: new Set(itemsFrom(drawer.take("locked", []))),
     never: new Set(itemsFrom(drawer.take("never", []))),
