@@ -521,6 +521,11 @@ def test_no_request_leaves_the_page_whatever_is_clicked(loaded, files):
             "frame",
         ),
         ("new WebSocket('ws://127.0.0.1:9/')", "connect-src"),
+        (
+            "document.body.append(Object.assign(document.createElement('form'), {action: 'http://[::1]:9/'})), "
+            "document.forms[0].submit()",
+            "form-action",
+        ),
         ("document.body.setAttribute('onclick', '1'); document.body.click()", "script-src"),
     ],
 )
@@ -535,7 +540,7 @@ def _violation(browser, attempt: str) -> str:
     )
     with contextlib.suppress(BrowserError):
         browser.evaluate(f"{attempt}; 0")
-    return browser.evaluate("window.told")
+    return browser.evaluate("window.told", seconds=5)
 
 
 # -- for everybody

@@ -16,7 +16,8 @@ from attriguard.errors import ParameterError
 from attriguard.page.build import HERE, SCRIPTS, bundle, json_block
 
 FORBIDDEN = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "fetch(",
-             "XMLHttpRequest", "WebSocket", "import(", "sendBeacon")  # fmt: skip
+             "XMLHttpRequest", "WebSocket", "EventSource", "import(", "sendBeacon", "RTCPeer", "location",
+             "window.open")  # fmt: skip
 
 
 @given(st.dictionaries(st.text(max_size=9), st.lists(st.text(max_size=9), max_size=4), max_size=4))
