@@ -15,7 +15,7 @@ from attriguard.errors import ParameterError
 from attriguard.goals import Learnt
 from attriguard.page.pack import pack, unpack
 
-N_PEOPLE, BUDGETS = 40, [0, 1, 2.5, 3, 5, 8]
+N_PEOPLE, BUDGETS = 80, [0, 1, 2.5, 3, 5, 8]
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_guard_for_one_goal_serves_that_goal(browser, guard, people, tmp_path,
 
 def test_policies_locks_and_additions_are_kept(browser, opened, people, guard):
     items = guard.items_.tolist()
-    some = people.X[: N_PEOPLE // 2]
+    some = people.X[: N_PEOPLE // 4]
     popular = np.argsort(-np.bincount(people.X.indices, minlength=300))[:20].tolist()
     compare(browser, opened(policy="add_new", locked=items[:9]), some, locked=popular[:4])
     compare(browser, opened(policy="modify_exist", target="uniform"), some, locked=popular[4:8])
@@ -168,4 +168,5 @@ def test_a_guard_of_10_000_items_answers_at_once(browser, tmp_path, large_guard)
     runs = [measure(browser, 10_000) for _ in range(3)]
     for goal in ("mislead", "conceal", "both"):
         assert min(run[goal]["drop"] for run in runs) <= 300, goal
-        assert min(run[goal]["slowest"] for run in runs) <= 50, goal
+        moves = np.min([run[goal]["moves"] for run in runs], axis=0)
+        assert moves.max() <= 50, goal
