@@ -12,18 +12,24 @@ from attriguard._version import __version__
 
 _EXPORTS = {
     # the verbs
+    "about_me": "operations.me",
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
     "clear_cache": "operations.cache",
     "compare": "operations.compare",
+    "describe_guard": "operations.guards",
     "evaluate": "operations.evaluate",
     "learn": "operations.learn",
     "new_key": "operations.keys",
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
     "reproduce": "operations.reproduce",
+    "share_guard": "operations.guards",
+    "write_extension": "operations.extension",
+    "write_page": "operations.page",
     # what they take and give
+    "AboutMe": "operations.about",
     "AuditResult": "operations.audit",
     "BenchmarkResult": "operations.benchmark",
     "CacheInfo": "operations.cache",
@@ -32,12 +38,14 @@ _EXPORTS = {
     "ExperimentList": "operations.reproduce",
     "Fetched": "operations.datasets",
     "GoalsResult": "operations.evaluate",
+    "GuardCard": "operations.guards",
     "Knowing": "operations.evaluate",
     "Origin": "report.origin",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
     "Wishes": "operations.wishes",
+    "WrittenPage": "operations.page",
     "ReproductionResult": "operations.reproduce",
     "Result": "operations.results",
     "Table": "report.page",
@@ -53,6 +61,7 @@ _EXPORTS = {
     "load_guard": "guard",
     "solve_mechanism": "mechanism.solver",
     # data
+    "Export": "exports.base",
     "PublicData": "data.public_data",
     "RatingScale": "data.scale",
     "dataset_names": "data.named.registry",
@@ -62,6 +71,7 @@ _EXPORTS = {
     "load_dataset": "data.named.datasets",
     "parse_table": "data.tables.table",
     "read_authors_format": "data.named.authors",
+    "read_export": "data.tables.person",
     "read_movielens": "data.named.movielens",
     "read_ratings": "data.ratings",
     "write_authors_format": "data.named.authors",
@@ -92,10 +102,13 @@ if TYPE_CHECKING:
     from attriguard.data.ratings import read_ratings as read_ratings
     from attriguard.data.releases.release import write_release as write_release
     from attriguard.data.scale import RatingScale as RatingScale
+    from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
+    from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
     from attriguard.mechanism.solver import solve_mechanism as solve_mechanism
+    from attriguard.operations.about import AboutMe as AboutMe
     from attriguard.operations.audit import AuditResult as AuditResult
     from attriguard.operations.audit import audit as audit
     from attriguard.operations.bars import progress_bar as progress_bar
@@ -115,11 +128,18 @@ if TYPE_CHECKING:
     from attriguard.operations.evaluate import GoalsResult as GoalsResult
     from attriguard.operations.evaluate import Knowing as Knowing
     from attriguard.operations.evaluate import evaluate as evaluate
+    from attriguard.operations.extension import write_extension as write_extension
+    from attriguard.operations.guards import GuardCard as GuardCard
+    from attriguard.operations.guards import describe_guard as describe_guard
+    from attriguard.operations.guards import share_guard as share_guard
     from attriguard.operations.keys import key_warnings as key_warnings
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
+    from attriguard.operations.me import about_me as about_me
     from attriguard.operations.outputs import check_outputs as check_outputs
+    from attriguard.operations.page import WrittenPage as WrittenPage
+    from attriguard.operations.page import write_page as write_page
     from attriguard.operations.protect import protect as protect
     from attriguard.operations.protect import protect_batches as protect_batches
     from attriguard.operations.released import Released as Released

@@ -18,6 +18,7 @@ from attriguard._keys import check_key
 from attriguard._seen import SeenUsers
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.ensemble import MEMBERS, Ensemble
+from attriguard.classifiers.maths import softmax
 from attriguard.data.habits import Habits
 from attriguard.data.scale import check_scale
 from attriguard.errors import DataError, ParameterError
@@ -263,6 +264,17 @@ class AttriGuard(TransformerMixin, BaseEstimator):
             raise ParameterError("only a budget of everyone has a price: set budget_over='everyone'")
         self.price_ = self.planner().settle(check_features(self, X), progress)
         return self
+
+    def posterior(self, X: csr_array) -> NDArray[np.float64]:
+        """(n, m): how sure the guard's classifier is of each value; the ensemble, where there is one."""
+        self._check_fitted()
+        model = self.ensemble_ or self.classifier_
+        scores = model.decision_function(check_features(self, X))
+        if model.is_linear and self.classifier == "lr-ova":  # a logistic regression of its own for each value
+            sure = 1.0 / (1.0 + np.exp(-scores))
+            return np.asarray(sure / sure.sum(axis=1, keepdims=True))
+        # For two values C_1 = -C_2, so that half the lead is the log-odds.
+        return softmax(scores / 2 if model.is_linear and model.m == 2 else scores)
 
     def transform(self, X: csr_array) -> csr_array:
         """``plan(X).release()``: a protected version of everyone's data."""

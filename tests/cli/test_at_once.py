@@ -42,6 +42,11 @@ MISTAKES = [
     (["reproduce", "figure-99"], "unknown experiment 'figure-99'"),
     (["bench", "--only", "phase3"], "unknown part 'phase3'"),
     (["datasets", "info", "movielens"], "unknown data set 'movielens'"),
+    (["page", "no.guard", "--output", "p.html"], "there is no file no.guard"),
+    (["page", "--dataset", "twn", "--output", "p.html"], "did you mean twin?"),
+    (["page", "city.guard", "--titles", "no.csv", "--output", "p.html"], "there is no file no.csv"),
+    (["guard", "show", "no.guard"], "there is no file no.guard"),
+    (["guard", "share", "city.guard", "--output", "city.guard"], "city.guard would be overwritten"),
 ]
 
 

@@ -11,7 +11,9 @@ import pytest
 import attriguard as ag
 from attriguard.errors import ReleaseRefusedError
 
-COMMANDS = ("demo", "datasets", "fit", "protect", "audit", "evaluate", "reproduce", "bench", "cache", "key")
+COMMANDS = (
+    "demo", "datasets", "fit", "protect", "audit", "evaluate", "reproduce", "bench", "cache", "key", "page", "guard",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -78,7 +80,7 @@ def test_quiet_says_nothing_but_writes(cli, files, tmp_path):
     assert cli("nonsense", "-q")[2].startswith("attriguard: error: ")
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("datasets", "key")])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("datasets", "key", "guard")])
 def test_every_command_can_be_quiet(cli, command):
     assert "--quiet" in cli(command, "--help")[1]
 

@@ -9,7 +9,22 @@ from typing import Annotated
 import typer
 
 from attriguard import __version__
-from attriguard.cli import audit, bench, cache, datasets, demo, evaluate, fit, key, protect, reproduce
+from attriguard.cli import (
+    audit,
+    bench,
+    cache,
+    datasets,
+    demo,
+    evaluate,
+    extension,
+    fit,
+    guard,
+    key,
+    me,
+    page,
+    protect,
+    reproduce,
+)
 from attriguard.cli._groups import flat
 from attriguard.cli._shell import EXIT_CODES, in_process
 
@@ -40,11 +55,15 @@ def options(
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(cache.app, name="cache")
 app.add_typer(key.app, name="key")
+app.add_typer(guard.app, name="guard")
 for name, module in {
     "demo": demo,
     "fit": fit,
     "protect": protect,
     "audit": audit,
+    "me": me,
+    "page": page,
+    "extension": extension,
     "evaluate": evaluate,
     "reproduce": reproduce,
     "bench": bench,

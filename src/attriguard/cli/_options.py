@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,7 +16,11 @@ from attriguard.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import attriguard as ag
 
-TABLE, VALUES, NETWORK = "Table", "Values of the attribute", "Network (nn)"
+TABLE, VALUES, NETWORK, WISHES = "Table", "Values of the attribute", "Network (nn)", "Wishes"
+KEY_VARIABLE = "ATTRIGUARD_KEY"
+TYPED_KEY = (
+    f"a key on the command line can be read by others while the command runs; use --key @FILE or ${KEY_VARIABLE}"
+)
 # What the choices about tables are where nothing is said.
 TABLE_DEFAULT = "error"
 
@@ -41,6 +46,38 @@ class Shown:
 
     as_json: AsJson = False
     quiet: Quiet = False
+
+
+@dataclass(frozen=True)
+class Key:
+    """The secret that fixes draws."""
+
+    key: Annotated[
+        str | None,
+        typer.Option(
+            envvar=KEY_VARIABLE,
+            show_envvar=True,
+            rich_help_panel=WISHES,
+            help="A secret that fixes every user's draw, so that repeated releases do not average the noise away; "
+            "@FILE reads it from a file.",
+        ),
+    ] = None
+
+    @property
+    def key_file(self) -> Path | None:
+        """The file that holds the key, where there is one."""
+        found = secret(self.key)
+        return found if isinstance(found, Path) else None
+
+    def read_key(self) -> bytes | None:
+        """The key itself, asked for before the long work; what a person should know about it is told."""
+        import attriguard as ag
+        from attriguard.cli._shell import warn
+
+        key = ag.read_key(self.key_file or self.key or None)
+        typed = key is not None and self.key_file is None and os.environ.get(KEY_VARIABLE) != self.key
+        warn([TYPED_KEY] if typed else ag.key_warnings(self.key_file) if self.key_file else [])
+        return key
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,15 +15,11 @@ if TYPE_CHECKING:
     import attriguard as ag
 
 EXAMPLE = "Example: attriguard protect ratings.csv --attributes users.csv --attribute city --output released.csv"
-CHECK, WISHES = "Check", "Wishes"
-KEY_VARIABLE = "ATTRIGUARD_KEY"
+CHECK = "Check"
 
 NO_KEY = (
     "attriguard: note: without a key every release is drawn anew, and two releases of the same table tell more than "
     "one; make a key with 'attriguard key new secret.key', and use --key @secret.key"
-)
-TYPED_KEY = (
-    f"a key on the command line can be read by others while the command runs; use --key @FILE or ${KEY_VARIABLE}"
 )
 
 
@@ -49,66 +44,42 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Wishes(o.Key):
     """What the publisher wants of the release."""
 
-    key: Annotated[
-        str | None,
-        typer.Option(
-            envvar=KEY_VARIABLE,
-            show_envvar=True,
-            rich_help_panel=WISHES,
-            help="A secret that fixes every user's draw, so that repeated releases do not average the noise away; "
-            "@FILE reads it from a file.",
-        ),
-    ] = None
     locked: Annotated[
         Path | None,
         typer.Option(
             help="What must not change: a table with an item column, or with a user and an item column.",
-            rich_help_panel=WISHES,
+            rich_help_panel=o.WISHES,
         ),
     ] = None
     additions: Annotated[
         Path | None,
         typer.Option(
-            help="What may be added: a table with an item column and, if you like, a rating.", rich_help_panel=WISHES
+            help="What may be added: a table with an item column and, if you like, a rating.", rich_help_panel=o.WISHES
         ),
     ] = None
     most: Annotated[
         int | None,
-        typer.Option(min=1, help="No user gets more changes than that, whatever is drawn.", rich_help_panel=WISHES),
+        typer.Option(min=1, help="No user gets more changes than that, whatever is drawn.", rich_help_panel=o.WISHES),
     ] = None
     order: Annotated[
         str,
-        typer.Option(help="Of the released rows: keep, sorted (by user and item) or shuffled.", rich_help_panel=WISHES),
+        typer.Option(
+            help="Of the released rows: keep, sorted by user and item, or shuffled.", rich_help_panel=o.WISHES
+        ),
     ] = "keep"
     added_ratings: Annotated[
         str,
         typer.Option(
             help="Ratings of added rows: drawn (as the user and others would rate) or top (of the scale).",
-            rich_help_panel=WISHES,
+            rich_help_panel=o.WISHES,
         ),
     ] = "drawn"
     drop_columns: Annotated[
-        str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=WISHES)
+        str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=o.WISHES)
     ] = ""
-
-    @property
-    def key_file(self) -> Path | None:
-        """The file that holds the key, where there is one."""
-        found = o.secret(self.key)
-        return found if isinstance(found, Path) else None
-
-    def read_key(self) -> bytes | None:
-        """The key itself, asked for before the long work; what a person should know about it is told."""
-        import attriguard as ag
-        from attriguard.cli._shell import warn
-
-        key = ag.read_key(self.key_file or self.key or None)
-        typed = key is not None and self.key_file is None and os.environ.get(KEY_VARIABLE) != self.key
-        warn([TYPED_KEY] if typed else ag.key_warnings(self.key_file) if self.key_file else [])
-        return key
 
     def given(self) -> dict[str, Any]:
         """Those that were named, but for the key."""

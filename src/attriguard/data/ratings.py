@@ -26,6 +26,7 @@ from attriguard.data.tables.columns import Roles, find_roles
 from attriguard.data.tables.duplicates import DUPLICATES, build_matrix
 from attriguard.data.tables.ids import encode_ids, lookup, union
 from attriguard.data.tables.item_names import ItemNames, name_items, read_item_names
+from attriguard.data.tables.person import read_ratings_table
 from attriguard.data.tables.source import SourceTable
 from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError, ParameterError
@@ -49,7 +50,7 @@ def read_ratings(
     ----------
     ratings, attributes, item_names
         CSV or Parquet files, or frames, batches and readers that speak Arrow (pandas, polars, pyarrow). ``item_names``
-        has a column of item ids and one of names; a mapping from id to name will do, too.
+        has a column of item ids and one of names, or is a mapping. One person's `read_export` is a table, too.
     attribute
         The column of the private attribute; several become one joint attribute.
     user, item, rating, attributes_user
@@ -76,9 +77,9 @@ def read_ratings(
         _refuse_given(
             attribute=attribute, attributes_user=attributes_user, missing=missing, bins=bins, min_users=min_users
         )
-    table = read_table(ratings, "the ratings table")
+    table, of_site = read_ratings_table(ratings, user)
     roles = find_roles(table, user=user, item=item, rating=rating, like=like)
-    rows, described = _read_rows(table, roles, scale), None
+    rows, described = _read_rows(table, roles, of_site if scale is None else scale), None
     if attributes is not None:
         columns = AttributeColumns(attribute, attributes_user, table.column_names[roles.user])
         described = read_attributes(read_table(attributes, "the attributes table"), columns, duplicates)

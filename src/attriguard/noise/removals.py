@@ -109,15 +109,14 @@ def find_changes(
     locked: Any = None,
     prior: NDArray[np.float32] | None = None,
     enough: float = -1.0,
-    tried: int | None = None,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
     """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
     marks entries that must not change, user by user. ``prior`` (n, m): what the ratings of each user shall look like,
-    if not the ensemble's prior. A user whose leakage is at most ``enough`` gets no more changes. Of all changes, the
-    ``tried`` that promise most by the slope of the leakage are tried out; None: a few removals, or all additions.
+    if not the ensemble's prior. A user whose leakage is at most ``enough`` gets no more changes. Of all removals, the
+    few that promise most by the slope of the leakage are tried out.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
@@ -125,16 +124,9 @@ def find_changes(
     free = np.full(indices.size, modify) & (upper[indices] >= 0)
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
-    if tried is None:
-        tried = TRIED if modify else pool.size
-    model = (
-        ensemble.W1,
-        ensemble.b1,
-        ensemble.ends,
-        ensemble.W2_rows,
-        ensemble.b2,
-        ensemble.prior[None] if prior is None else prior,
-    )
+    net = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2)
+    model = (*net, ensemble.prior[None] if prior is None else prior)
+    tried = TRIED if modify else max(pool.size, 1)
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
         np.zeros((n, most), dtype=np.int32),
@@ -147,7 +139,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *model, max(tried, 1), enough, start, stop, *out)
+        conceal_rows(*given, *held, *model, tried, enough, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

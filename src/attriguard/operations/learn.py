@@ -37,7 +37,7 @@ def learn(
     Returns
     -------
     AttriGuard
-        The fitted guard; ``guard.save(path)`` writes it. It remembers the attribute's name in ``metadata_``.
+        The fitted guard; ``guard.save(path)`` writes it. ``metadata_`` has the attribute's name and the items' titles.
 
     Examples
     --------
@@ -57,4 +57,6 @@ def learn(
     # On a scale of 0 and 1 a table to be protected is read as this one was: by its ratings, or every row as a like.
     rated = users.source is not None and users.source.rating is not None
     guard.metadata_.update(attribute=users.attribute, rated=rated)
+    if users.item_names is not None:  # what people call the items, so that a person's export can be matched to them
+        guard.metadata_["titles"] = [str(name) for name in users.item_names]
     return guard

@@ -14,8 +14,9 @@ from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.columns import find_roles
+from attriguard.data.tables.person import is_export
 from attriguard.data.tables.table import InputTable, read_table
-from attriguard.errors import ParameterError
+from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.checking import check_once
 from attriguard.operations.inputs import READING as ALL_READING
@@ -94,6 +95,8 @@ def _with_guard(
     ratings: DataLike, protector: Protector, chance: np.random.Generator | None, check: bool, progress: Progress
 ) -> Released:
     """Users whose value nobody knows; where some are known all the same, the release is checked on them."""
+    if is_export(ratings):
+        raise DataError(f"{ratings} is one person's export; see what to change in it with: attriguard me {ratings}")
     given = ratings if isinstance(ratings, PublicData) else read_table(ratings, "the ratings table")
     planning, checking = progress.parts(1, 2)
     block = protector.protect(given, chance, planning)

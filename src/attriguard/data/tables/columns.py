@@ -134,6 +134,7 @@ def find_roles(table: InputTable, *, user: str | None, item: str | None, rating:
             f"{table.name}: which column is the {' and which the '.join(missing)}? Its columns are "
             f"{table.shown_columns}; say which with the option {' and the option '.join(missing)}"
             + (_UNSPLIT if table.csv and len(table.column_names) == 1 else "")
+            + (_OWN_LIST if "user" in missing and find_column(table.column_names, "title") else "")
         )
     roles = Roles(found["user"], found["item"], found.get("rating"))
     if len(set(roles)) < len(roles):
@@ -141,6 +142,7 @@ def find_roles(table: InputTable, *, user: str | None, item: str | None, rating:
     return roles
 
 
+_OWN_LIST = "; a list of your own is read by: attriguard me"
 _UNSPLIT = "; columns are split by a comma, a semicolon, a tab or a bar"
 
 
