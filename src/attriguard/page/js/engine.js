@@ -131,16 +131,17 @@ function sortedRatings(guard, ratings) {
   return {items, entries: Float64Array.from(items, (item) => Math.fround(ratings.get(item)))};
 }
 
-/** Each change with its effect on the probability of the value that was inferred before all of them. */
+/** Each change with its effect on the value that was inferred first, and the value that falls most by it. */
 function withEffects(guard, person, changes) {
   const model = guard.ensemble || guard.linear, sums = sumsOf(model, person.items, person.entries);
   const before = model.posterior(sums), inferred = before.indexOf(Math.max(...before));
   let after = before;
   const effects = changes.map(({item, from, to}) => {
     addTo(sums, model, item, to - from);
-    const next = model.posterior(sums), effect = next[inferred] - after[inferred];
-    after = next;
-    return {item, from, to, effect};
+    const moved = model.posterior(sums).map((probability, v) => probability - after[v]);
+    after = after.map((probability, v) => probability + moved[v]);
+    const value = moved.indexOf(Math.min(...moved));
+    return {item, from, to, effect: moved[inferred], falls: {value, by: -moved[value]}};
   });
   return {changes: effects, before, after};
 }

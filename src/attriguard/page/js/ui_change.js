@@ -90,6 +90,6 @@ export function showChanges(page) {
 
 function changeRow(page, change, value) {
   const words = make("span", {class: "words"}, changeWords(page.guard, change),
-    make("small", {}, effectWords(page.guard, value, change.effect)));
+    make("small", {}, effectWords(page.guard, value, change.effect, change.falls)));
   return make("li", {}, words, wishButton(page, change.item, change.from === 0 ? "never" : "locked"));
 }

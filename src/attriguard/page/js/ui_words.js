@@ -74,9 +74,10 @@ export function changeWords(guard, {item, from, to}) {
   return `Change ${title} from ${ratingText(guard, from)} to ${ratingText(guard, to)}`;
 }
 
-/** What a change does to how sure the classifier is of what it inferred at first. */
-export function effectWords(guard, value, effect) {
-  const points = Math.round(100 * Math.abs(effect));
+/** What a change does to how sure the classifier is: of what it inferred first, or of what the change takes away. */
+export function effectWords(guard, value, effect, falls = {by: 0}) {
+  const points = Math.round(100 * Math.abs(effect)), fallen = Math.round(100 * falls.by);
+  if (effect >= 0 && fallen > 0) return `${countOf(fallen, "point")} less sure of ${guard.values[falls.value]}.`;
   if (points === 0) return `Less than one point for ${guard.values[value]} by itself.`;
   return `${countOf(points, "point")} ${effect < 0 ? "less" : "more"} sure of ${guard.values[value]}.`;
 }
