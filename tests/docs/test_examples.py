@@ -29,6 +29,10 @@ def folder(tmp_path, monkeypatch):
     ag.write_release(twin, twin.X, "ratings.csv")
     lines = ["user,city", *(f"{user},{twin.values[code]}" for user, code in zip(twin.users, twin.y, strict=True))]
     Path("users.csv").write_text("\n".join(lines) + "\n")
+    names = list(zip(twin.items.tolist(), twin.item_names, strict=True))
+    Path("titles.csv").write_text("\n".join(["item,title", *(f"{item},{name}" for item, name in names)]) + "\n")
+    # Items are known by their ids where a guard has no titles.
+    Path("my-ratings.csv").write_text("\n".join(["Title,Rating", *(f"{item},4" for item, _ in names[:20])]) + "\n")
     return tmp_path
 
 
