@@ -134,6 +134,8 @@ class Plan:
         """What to call each candidate: the value it points to, one of ``values``, or how many changes it makes."""
         if self.target is not None:
             return tuple(values)
+        if self.mechanism.shared:
+            return ("the changes that gain more than the price", "and those that gain as much")
         return ("no change", *(f"{k} change{'s' * (k > 1)}" for k in range(1, self.edits.m)))
 
     def candidate(self, i: int) -> csr_array:
@@ -169,11 +171,13 @@ class Plan:
         """What there is to say about the plan in a few lines; nothing about a single user."""
         n, m = self.probabilities.shape
         budget = f"{self.budget.mean():g}" if n else "–"
+        low, high = (f"{share:.1f}" for share in np.quantile(self.expected_cost, [0.25, 0.75])) if n else ("–", "–")
+        whose = f"on average over users: half of them {low} to {high}" if self.mechanism.shared else "a user"
         return {
             "users": f"{n:,}",
             "candidates a user": f"{m}, {'one a value' if self.target is not None else 'one a number of changes'}",
             "reached": f"{self.success.mean():.1%} of (user, candidate) pairs" if n else "–",
-            "budget": f"{budget} changes a user",
+            "budget": f"{budget} changes {whose}",
             "expected cost": f"{self.expected_cost.mean():.2f}, at most {self.expected_cost.max():.2f}" if n else "–",
         }
 

@@ -130,4 +130,5 @@ def test_concealing_is_measured_against_torch(small_twin):
     pytest.importorskip("torch")
     (figure,) = conceal.run(small_twin, users=20, torch_users=4, members=2)
     assert figure.value > 1
-    assert figure.details["users_with_the_same_removals"] == 1
+    # The search tries out few of the removals, and leaves as little as one that tries out all of them.
+    assert figure.details["leakage_left"] <= 1.05 * figure.details["leakage_left_torch"]

@@ -202,6 +202,9 @@ class Guard:
     search: Annotated[str, typer.Option(help="Phase I: margin, panda or exact.")] = "margin"
     policy: Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")] = "modify_add"
     target: Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")] = "train"
+    budget_over: Annotated[
+        str, typer.Option(help="Whose budget it is: user (each user's), or everyone (an average over users).")
+    ] = "user"
     confidence: Annotated[
         str | None,
         typer.Option(help="How far a value shall lead: a number, or auto; 0 otherwise, and auto with --goal both."),
@@ -219,6 +222,7 @@ class Guard:
             "search": self.search,
             "policy": self.policy,
             "target": self.target,
+            "budget_over": self.budget_over,
             "confidence": number_or_word(self.confidence),
             "split": self.split,
         }

@@ -125,6 +125,10 @@ class Overrides:
     budget: Annotated[
         float | None, typer.Option(help="Changed ratings a user, on average; else the guard's, or 4.")
     ] = None
+    budget_over: Annotated[
+        str | None,
+        typer.Option(help="Whose budget: user (each user's) or everyone (an average); else the guard's, or user."),
+    ] = None
     target: Annotated[str | None, typer.Option(help="train or uniform; else the guard's, or train.")] = None
     confidence: Annotated[str | None, typer.Option(help="A number, or auto; else the guard's, or the goal's.")] = None
 

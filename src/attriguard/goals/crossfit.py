@@ -84,6 +84,11 @@ class _Joint:
         return self.plans[0].target
 
     @property
+    def shared(self) -> bool:
+        """Whether the budget is an average over users; it is one within every group."""
+        return self.plans[0].mechanism.shared
+
+    @property
     def follows_budget(self) -> bool:
         """Whether another budget has other candidates."""
         return any(plan.follows_budget for plan in self.plans)

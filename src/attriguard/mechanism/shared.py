@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class SharedCounts:
     """
 
     settled: bool = False  # the price is a given one: everybody gets the second
+    shared: ClassVar[bool] = True
 
     @property
     def target(self) -> None:
@@ -62,6 +64,7 @@ class SharedDivergence:
 
     target: NDArray[np.float64]
     price: float | None = None  # None: found for the users at hand
+    shared: ClassVar[bool] = True
 
     def probabilities(self, edits: Edits, budget: NDArray[np.float64]) -> NDArray[np.float64]:
         """M of every user at the price."""

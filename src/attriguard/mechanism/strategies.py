@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ class Mechanism(Protocol):
     def target(self) -> NDArray[np.float64] | None:
         """The distribution p over the candidates; None where the mechanism has none."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether the budget is an average over users."""
+
     def probabilities(self, edits: Edits, budget: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, candidates): how likely each is; the expected cost of a user stays within the user's budget."""
 
@@ -28,6 +32,7 @@ class Divergence:
     """The paper's M*: the distribution closest to p within the budget (equation 3)."""
 
     target: NDArray[np.float64]
+    shared: ClassVar[bool] = False
 
     def probabilities(self, edits: Edits, budget: NDArray[np.float64]) -> NDArray[np.float64]:
         """M* of every user."""
@@ -40,6 +45,8 @@ class Counts:
 
     A budget between two costs is met by drawing: 2.5 is two changes or three, with equal probability.
     """
+
+    shared: ClassVar[bool] = False
 
     @property
     def target(self) -> None:

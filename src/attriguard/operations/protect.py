@@ -31,7 +31,7 @@ GuardLike = AttriGuard | str | os.PathLike[str]
 # How a table is read; its scale, and whether its rows are likes, are the guard's.
 READING = [name for name in ALL_READING if name not in ("scale", "like")]
 # The guard's parameters that may still be set when protecting.
-CHANGES = ("goal", "policy", "budget", "target", "confidence")
+CHANGES = ("goal", "policy", "budget", "budget_over", "target", "confidence")
 
 
 def protect(
@@ -65,7 +65,7 @@ def protect(
     **options
         Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most`` … Options of `read_ratings`.
         Without a guard those of `AttriGuard`, with the goal "conceal" unless another is named; with one ``goal``,
-        ``policy``, ``budget``, ``target`` and ``confidence`` other than the guard's.
+        ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than the guard's.
 
     Examples
     --------
@@ -121,6 +121,11 @@ def protect_batches(
         raise ParameterError(
             "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
             "with AttriGuard(scale=...)"
+        )
+    if not protector.ready_for_blocks:
+        raise ParameterError(
+            "a budget of everyone needs its price before users come in blocks: settle it with guard.settle(X), on "
+            "users that the guard has not learnt from, or make the guard with ag.learn(..., budget_over='everyone')"
         )
     return _released(batches, replace(protector, whole=False), _chance(random_state))
 

@@ -135,6 +135,12 @@ class Protector:
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
 
     @property
+    def ready_for_blocks(self) -> bool:
+        """Whether a user's release depends on nobody else: users have budgets of their own, or the price is settled."""
+        settings = self.guard.planner().settings
+        return not settings.shared or settings.for_budget(None, self.planner.goal.name).price is not None
+
+    @property
     def attribute(self) -> str:
         """The name of the attribute that the guard hides."""
         return str(self.guard.metadata_.get("attribute", ""))

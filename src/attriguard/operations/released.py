@@ -66,6 +66,7 @@ class Released(Result):
         """The counts, as JSON knows them; nothing about a single user."""
         plan, summary, n_users = self.plan, self.summary, int(self.plan.X.shape[0])
         drawn_by_value = plan.target is not None
+        short = int((plan.expected_cost < plan.budget).sum())
         return {
             "goal": self.goal,
             "users": n_users,
@@ -77,7 +78,7 @@ class Released(Result):
             "expected_cost": float(plan.expected_cost.mean()) if n_users else 0.0,
             "users_beyond_policy": int((plan.extended & (plan.probabilities > 0)).any(axis=1).sum()),
             "values_out_of_reach": int((~plan.success).sum()) if drawn_by_value else 0,
-            "users_with_too_few_ratings": 0 if drawn_by_value else int((plan.expected_cost < plan.budget).sum()),
+            "users_with_too_few_ratings": 0 if drawn_by_value or plan.mechanism.shared else short,
             "unknown_items": self.block.unknown_items,
             "warnings": list(self.warnings),
             "notes": list(self.notes),
@@ -122,9 +123,21 @@ class Released(Result):
         )
 
     @property
+    def _shared(self) -> list[str]:
+        """How a budget of everyone is spread over users."""
+        plan = self.block.plan
+        if not plan.mechanism.shared or not plan.budget.size:
+            return []
+        low, high, top = np.quantile(plan.expected_cost, [0.25, 0.75, 1.0])
+        return [
+            f"the budget is an average over users: half of them expect {low:.1f} to {high:.1f} changes, and nobody "
+            f"more than {top:.1f}"
+        ]
+
+    @property
     def remarks(self) -> Sequence[str]:
         """For whom the policy was extended, and who could not be given the whole budget."""
-        found, lines = self.record(), [*self.notes, *filter(None, [self.block.release.order_note])]
+        found, lines = self.record(), [*self.notes, *self._shared, *filter(None, [self.block.release.order_note])]
         if found["users_beyond_policy"]:
             lines.append(
                 f"{found['users_beyond_policy']:,} users have a value that the policy cannot reach; for these the "
