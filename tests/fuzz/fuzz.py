@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # For 100 inputs, how many seeds of the other kinds.
-SHARES = {"inputs": 100, "round-trips": 20, "guard-files": 20, "checkpoints": 10, "caches": 10, "kills": 3}
+SHARES = {"inputs": 100, "round-trips": 20, "guard-files": 50, "checkpoints": 25, "caches": 25, "kills": 2}
 # The seeds that a process runs before another one takes its place; and the time after which a seed counts as hung.
 BATCH, MOST_SECONDS = 250, 120
 Task = tuple[str, int]

@@ -155,12 +155,12 @@ def protect(
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
     check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
-    key = wishes.read_key()
+    key, guard = wishes.read_key(), _guard(own)
     ratings, how = o.load_for(own.guard, source, columns, reading, shown)
     with bar(shown) as progress:
         released = ag.protect(
             ratings,
-            _guard(own),
+            guard,
             key=key,
             random_state=own.seed,
             progress=progress,

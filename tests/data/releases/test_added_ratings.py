@@ -68,7 +68,7 @@ def test_a_key_decides_and_other_users_have_no_say(data: ag.PublicData) -> None:
 
     every = np.arange(data.n_users)
     assert (drawn(KEY, every)[some] == drawn(KEY, some)).all()
-    assert (drawn(KEY, every) != drawn("another secret", every)).any()
+    assert (drawn(KEY, every) != drawn("another secret of 16", every)).any()
 
 
 def test_habits_are_shares_with_a_little_of_everybodys() -> None:

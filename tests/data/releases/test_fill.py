@@ -281,7 +281,7 @@ def test_blocks_of_a_table_with_every_kind_of_column_are_the_whole(size: int) ->
             X[u, own] = 1.0
             X[u, np.random.default_rng(user).integers(0, N_ITEMS, 3)] = 1.0
             X[u, own[:1]] = 0.0
-        return make_release(data, csr_array(X), items=np.arange(N_ITEMS), key=b"a secret", survey=survey)
+        return make_release(data, csr_array(X), items=np.arange(N_ITEMS), key=b"a secret of 16 b", survey=survey)
 
     one, parts, known = release(given, survey), [], survey
     for block in complete_users(given.to_batches(max_chunksize=size), "user"):

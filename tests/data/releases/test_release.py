@@ -97,7 +97,9 @@ def test_the_order_can_be_chosen() -> None:
 
     assert pairs(order="sorted") == list(range(450))
     assert pairs() == [u * 9 + i for u in range(50) for i in range(8, -1, -1)]
-    one, same, other = (pairs(order="shuffled", key=key) for key in (b"a secret", b"a secret", b"another"))
+    one, same, other = (
+        pairs(order="shuffled", key=key) for key in (b"a secret of 16 b", b"a secret of 16 b", b"another of 16 bytes")
+    )
     assert one == same != other
     assert sorted(one) == sorted(other) == list(range(450))
     # No row is more likely to stand in the first half than another: neither new ones nor those of the first users.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard._checks import check_rng
-from attriguard._keys import fresh_key
+from attriguard._keys import check_key, fresh_key
 from attriguard.errors import ParameterError
 
 Ints = NDArray[np.int64]
@@ -55,11 +55,10 @@ class Chance:
         """Check what a caller gave: a random state or a key, not both."""
         if key is not None and random_state is not None:
             raise ParameterError("give either a key or a random_state: under a key nothing is left to chance")
-        if not isinstance(key, (bytes, str, type(None))):
-            raise ParameterError(f"key must be bytes or text, got {type(key).__name__}")
-        if key is None and random_state is None:
-            key = fresh_key()  # which nobody can repeat
-        return cls(check_rng(random_state), key.encode() if isinstance(key, str) else key)
+        if key is not None:
+            return cls(check_rng(None), check_key(key))
+        # Without either, a key that nobody can repeat.
+        return cls(check_rng(random_state), fresh_key() if random_state is None else None)
 
     def generator(self, purpose: str) -> np.random.Generator:
         """A generator for draws that belong to no row: under a key, the same one each time."""
