@@ -203,8 +203,9 @@ class Guard:
     policy: Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")] = "modify_add"
     target: Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")] = "train"
     budget_over: Annotated[
-        str, typer.Option(help="Whose budget it is: user (each user's), or everyone (an average over users).")
-    ] = "user"
+        str | None,
+        typer.Option(help="Whose budget it is: user (each user's; usual, but for audit) or everyone (an average)."),
+    ] = None
     confidence: Annotated[
         str | None,
         typer.Option(help="How far a value shall lead: a number, or auto; 0 otherwise, and auto with --goal both."),
@@ -222,12 +223,11 @@ class Guard:
             "search": self.search,
             "policy": self.policy,
             "target": self.target,
-            "budget_over": self.budget_over,
             "confidence": number_or_word(self.confidence),
             "split": self.split,
         }
         self._refuse_useless(goal or self.goal)
-        return own
+        return own if self.budget_over is None else own | {"budget_over": self.budget_over}
 
     def _classifier(self, seed: int | None, epochs: int | None) -> Any:
         import attriguard as ag

@@ -127,7 +127,7 @@ class Overrides:
     ] = None
     budget_over: Annotated[
         str | None,
-        typer.Option(help="Whose budget: user (each user's) or everyone (an average); else the guard's, or user."),
+        typer.Option(help="Whose budget: user (each user's) or everyone (an average); else the guard's, or everyone."),
     ] = None
     target: Annotated[str | None, typer.Option(help="train or uniform; else the guard's, or train.")] = None
     confidence: Annotated[str | None, typer.Option(help="A number, or auto; else the guard's, or the goal's.")] = None

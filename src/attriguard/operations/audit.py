@@ -18,7 +18,7 @@ from attriguard.evaluation.inference import Inference
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protection import Protection
 from attriguard.evaluation.verdict import SMALLEST_EFFECT
-from attriguard.operations.inputs import SAFEST_GOAL, DataLike, as_data, make_guard, split_options
+from attriguard.operations.inputs import SAFEST, DataLike, as_data, make_guard, split_options
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
 from attriguard.progress import ProgressLike
@@ -156,7 +156,7 @@ def audit(
     attackers = lineup(attacks, random_state=random_state)
     aware = lineup(knowing, random_state=random_state)
     users = as_data(data, reading)
-    guard = make_guard(users, {"goal": SAFEST_GOAL} | own | {"budget": ladder[-1]}, random_state)
+    guard = make_guard(users, SAFEST | own | {"budget": ladder[-1]}, random_state)
     found = run_audit(
         users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, all_goals=all_goals,
         measure=Measure(seed=random_state), progress=progress,

@@ -25,7 +25,7 @@ from attriguard.exports.scales import Scale, entry_of, scale_note
 from attriguard.goals import get as get_goal
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.about import AboutMe, Change, Telling, Unknown
-from attriguard.operations.inputs import SAFEST_GOAL
+from attriguard.operations.inputs import SAFEST
 from attriguard.operations.keys import KeyLike, read_key
 from attriguard.plan import Plan
 
@@ -86,7 +86,7 @@ def about_me(
 
 def _usual_goal(guard: AttriGuard) -> str:
     """The one that leaves least to attackers who know the guard, where the guard has learnt for it."""
-    return SAFEST_GOAL if guard.ensemble_ is not None else guard.goal
+    return SAFEST["goal"] if guard.ensemble_ is not None else guard.goal
 
 
 @dataclass(frozen=True, eq=False)

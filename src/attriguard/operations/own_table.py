@@ -14,7 +14,7 @@ from attriguard.errors import DataError, ParameterError
 from attriguard.operations.aim import Aim, Search
 from attriguard.operations.candidate import Candidate
 from attriguard.operations.checking import ReleaseChecker
-from attriguard.operations.inputs import SAFEST_GOAL, DataLike, as_data, split_options
+from attriguard.operations.inputs import SAFEST, DataLike, as_data, split_options
 from attriguard.operations.own_guards import Guards, learn_guards
 from attriguard.operations.released import Released
 from attriguard.operations.wishes import Wishes
@@ -45,7 +45,7 @@ class OwnTable:
         data = as_data(ratings, reading)
         if not data.disclosed.any():
             raise DataError("nobody's value is known: name a table with the users' values (attributes), or a guard")
-        goal = own.pop("goal", None)
+        goal, own = own.pop("goal", None), {"budget_over": SAFEST["budget_over"]} | own
         if wishes.additions is not None:
             own["additions"] = wishes.additions
         if wishes.locked.items:
@@ -59,7 +59,7 @@ class OwnTable:
 
     def _release(self, check: bool, progress: Progress) -> Released:
         """Learn, protect and attack."""
-        goal = self.named_goal or SAFEST_GOAL
+        goal = self.named_goal or SAFEST["goal"]
         learning, planning, checking = progress.parts(LEARNING, PLANNING, CHECKING * check)
         candidate = self._candidate(goal, self._guards(goal, learning))
         block, notes = candidate.release(None, planning)

@@ -64,8 +64,8 @@ def protect(
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
         Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most`` … Options of `read_ratings`.
-        Without a guard those of `AttriGuard`, with the goal "conceal" unless another is named; with one ``goal``,
-        ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than the guard's.
+        Without a guard those of `AttriGuard`, with the goal "conceal" and a budget of everyone unless others are named;
+        with one ``goal``, ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than its own.
 
     Examples
     --------
