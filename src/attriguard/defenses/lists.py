@@ -1,4 +1,4 @@
-"""The base of BlurMe, ChiSquare, SBO and PerBlur: a list of items for every value, of which a user gets the top k unrated ones."""
+"""The base of defenses with a list of items for every value, of which a user gets the top k unrated ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PerBlur (Slokom, Hanjalic and Larson, 2021): items of other values that the user would probably like, for m values."""
+"""PerBlur (Slokom, Hanjalic and Larson, 2021): items of other values that the user would like, for m values."""
 
 from __future__ import annotations
 
