@@ -338,6 +338,16 @@ def test_weighing_what_was_removed_beats_not_knowing_and_retraining():
     np.testing.assert_array_equal(clone(attack).fit(own.X, own.y).predict(z[:20]), found[:20])
 
 
+def test_a_guard_that_does_both_is_inverted_too(groups):
+    theirs, own, test = groups
+    guard = ag.AttriGuard(goal="both", members=1, split=0.5, random_state=0).fit(theirs.X, theirs.y)
+    z = guard.plan(test.X).release(0)
+    attack = RemovalInversion(ag.attacks.get("LR-A"), guard, candidates=10, trials=30, random_state=0)
+    attack.fit(own.X, own.y)
+    assert clone(attack).guard is guard
+    assert accuracy(attack, z, test.y) > np.bincount(test.y).max() / test.n_users + 0.1
+
+
 def test_what_cannot_be_inverted_is_refused(small_guard):
     plain = ag.attacks.get("LR-A")
     with pytest.raises(ParameterError, match="one whose goal is 'mislead' mostly adds"):

@@ -25,16 +25,16 @@ SMOOTHING = 20.0
 class RemovalInversion(KnowsGuard, Attack):
     """Weighs every value s by how likely a user of value s had what the guard could have taken from the row z.
 
-    An item that is missing in z tells nothing where the guard would have removed it: let C(z) be those of the items
-    that it removes most often which it would also take away from z with the item. It removed k of them, so with items
-    independent given the value, and o_js the odds that a user of value s has rated item j,
+    An item that is missing in z tells nothing where the guard would have removed it. Let C(z) be those of the items it
+    removes most often that it would also take away from z with the item, and o_js the odds that a user of value s has
+    rated item j. With items independent given the value, and k of them removed,
 
-        P(z | s) ∝ P(z has been nobody's but an original | s) · Σ over sets of k items of C(z) of Π o_js.
+        P(s | z) ∝ P(s | x = z) · Σ over sets of k items of C(z) of Π o_js.
 
-    The first factor is the ``base`` attack learnt from untouched users. The sum is an elementary symmetric polynomial;
-    it is averaged over how many ratings the guard takes from the attacker's own users. Its logarithm, that of the first
-    factor and what the base infers after learning from protected rows are added with three weights, which are found on
-    halves of the attacker's own users.
+    The first factor is the ``base`` attack, learnt from untouched users. The sum is an elementary symmetric polynomial;
+    it is averaged over the k of the attacker's own users. Three logarithms are added: those of the sum, of the first
+    factor, and of what the base infers after learning from protected rows. Their weights are found on halves of the
+    attacker's own users; were the model true, they would be 1, 1 and 0.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class RemovalInversion(KnowsGuard, Attack):
         base: Attack,
         guard: Any = None,
         *,
-        candidates: int = 100,
+        candidates: int = 300,
         trials: int = 400,
         draws: int = 2,
         budget: float | None = None,
@@ -125,7 +125,7 @@ class RemovalInversion(KnowsGuard, Attack):
         times = np.bincount(gone.indices, minlength=X.shape[1])
         often = np.argsort(-times, kind="stable")[: self.candidates]
         self._items = np.sort(often[times[often] > 0])
-        self._counts = np.bincount(np.diff(gone.indptr)) / n  # the share of users who lose k ratings
+        self._counts = np.bincount(np.diff(gone[:, self._items].indptr)) / n  # the share of users who lose k of these
         has = rated[:, self._items].toarray()
         overall = (has.sum(axis=0) + 0.5) / (n + 1.0)
         share = np.stack([has[codes == s].sum(axis=0) + SMOOTHING * overall for s in range(m)])
