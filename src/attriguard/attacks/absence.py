@@ -152,17 +152,18 @@ class RemovalInversion(KnowsGuard, Attack):
 
     def _removable(self, Z: csr_array) -> NDArray[np.bool_]:
         """(n, candidates): would the guard take the item away, if the row had it? It is asked."""
-        n, width = Z.shape[0], self._items.size
+        # A guard that only removes would have taken the last of its items first from z with that item.
+        budget = 1.0 if getattr(self.guard, "goal", "conceal") == "conceal" else self.budget
         found = Z[:, self._items].toarray() == 0
         rows, which = np.nonzero(found)
         for start in range(0, rows.size, BLOCK):
             row, place = rows[start : start + BLOCK], which[start : start + BLOCK]
             items = self._items[place]
             extra = csr_array((self._entries[place], (np.arange(row.size), items)), shape=(row.size, Z.shape[1]))
-            plan = self.guard.plan(csr_array(Z[row] + extra), budget=self.budget)
+            plan = self.guard.plan(csr_array(Z[row] + extra), budget=budget)
             release = plan.edits.apply(plan.X, plan.probabilities.argmax(axis=1))
             found[row, place] = np.asarray(release[np.arange(row.size), items]).ravel() == 0
-        return found.reshape(n, width)
+        return found
 
 
 def agreeing_weights(parts: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
