@@ -248,6 +248,8 @@ def test_draws_that_cannot_differ_are_made_once(groups):
         rows, codes = Spy.seen
         np.testing.assert_array_equal(codes, np.tile(own.y, draws))
         assert rows.shape[0] == own.n_users * draws
+    nothing = RemovalInversion(ag.attacks.get("LR-A"), guard, budget=0.0, random_state=0).fit(own.X, own.y)
+    np.testing.assert_allclose(np.exp(nothing.evidence(own.X[:3])), 1 / 6)  # nothing was removed: that tells nothing
 
 
 # What was removed.
@@ -289,7 +291,7 @@ def test_where_removals_are_certain_the_value_is_recovered():
     hidden = np.asarray(z[:, [A, B]].sum(axis=1)).ravel() == 0  # nothing that tells is left
     assert 0.3 < hidden.mean() < 0.7
     np.testing.assert_allclose(unaware[hidden], 0.5, atol=0.1)
-    attack = RemovalInversion(plain, Remover(), random_state=0).fit(X, y)
+    attack = RemovalInversion(plain, Remover(), share=1.0, random_state=0).fit(X, y)
     assert (attack.predict(z) == truth).all()
     # From a row with C only A can have gone, from a row with D only B.
     assert (attack.evidence(z)[hidden].argmax(axis=1) == truth[hidden]).all()
@@ -302,7 +304,7 @@ def test_the_evidence_is_the_sum_over_all_sets():
     chance = np.random.default_rng(3)
     attack._odds, attack._counts = chance.random((6, 2)), np.array([0.1, 0.0, 0.3, 0.6])
     can = chance.random((4, 6)) < 0.7
-    attack._removable = lambda Z: can
+    attack._removable = lambda Z: can[: Z.shape[0]]
     found = np.exp(attack.evidence(csr_array((4, 5))))
     for row in range(4):
         sums = np.zeros(2)
@@ -329,7 +331,7 @@ def test_weighing_what_was_removed_beats_not_knowing_and_retraining():
     guard = ag.AttriGuard(goal="conceal", members=2, random_state=0).fit(theirs.X, theirs.y)
     z = guard.plan(test.X).release(0)
     plain = ag.attacks.get("LR-A")
-    attack = RemovalInversion(plain, guard, candidates=40, trials=100, random_state=0).fit(own.X, own.y)
+    attack = RemovalInversion(plain, guard, share=0.4, trials=100, random_state=0).fit(own.X, own.y)
     found = attack.predict(z)
     known = (found == test.y).mean()
     assert known > accuracy(plain.untrained().fit(own.X, own.y), z, test.y) + 0.01
@@ -342,7 +344,7 @@ def test_a_guard_that_does_both_is_inverted_too(groups):
     theirs, own, test = groups
     guard = ag.AttriGuard(goal="both", members=1, split=0.5, random_state=0).fit(theirs.X, theirs.y)
     z = guard.plan(test.X).release(0)
-    attack = RemovalInversion(ag.attacks.get("LR-A"), guard, candidates=10, trials=30, random_state=0)
+    attack = RemovalInversion(ag.attacks.get("LR-A"), guard, share=0.2, trials=30, random_state=0)
     attack.fit(own.X, own.y)
     assert clone(attack).guard is guard
     assert accuracy(attack, z, test.y) > np.bincount(test.y).max() / test.n_users + 0.1
@@ -354,6 +356,6 @@ def test_what_cannot_be_inverted_is_refused(small_guard):
         RemovalInversion(plain, small_guard).check_options()
     with pytest.raises(ParameterError, match="needs it: pass guard="):
         RemovalInversion(plain).check_options()
-    with pytest.raises(ParameterError, match="candidates"):
-        RemovalInversion(plain, Remover(), candidates=0).check_options()
+    with pytest.raises(ParameterError, match="share"):
+        RemovalInversion(plain, Remover(), share=0.0).check_options()
     assert RemovalInversion(plain, Remover()).with_budget(1.0).get_params()["budget"] == 1.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_count, check_rng
+from attriguard._checks import check_count, check_number, check_rng
 from attriguard.attacks._aware import KnowsGuard, check_guard
 from attriguard.attacks.base import Attack
 from attriguard.attacks.ownguard import halves
@@ -42,8 +42,8 @@ class RemovalInversion(KnowsGuard, Attack):
         The attack to learn with; it is not changed.
     guard
         The fitted guard; its goal must be one that removes ratings, "conceal" or "both".
-    candidates
-        How many of the items that the guard removes most often are looked at.
+    share
+        The items that the guard removes most often and that make up this share of its removals are looked at.
     trials
         How many of the attacker's own users find the weights, at most.
     draws
@@ -64,7 +64,7 @@ class RemovalInversion(KnowsGuard, Attack):
         base: Attack,
         guard: Any = None,
         *,
-        candidates: int = 300,
+        share: float = 0.75,
         trials: int = 400,
         draws: int = 2,
         budget: float | None = None,
@@ -72,7 +72,7 @@ class RemovalInversion(KnowsGuard, Attack):
     ) -> None:
         self.base = base
         self.guard = guard
-        self.candidates = candidates
+        self.share = share
         self.trials = trials
         self.draws = draws
         self.budget = budget
@@ -89,8 +89,9 @@ class RemovalInversion(KnowsGuard, Attack):
         goal = getattr(self.guard, "goal", "conceal")
         if goal == "mislead":
             raise ParameterError(f"{self.name} weighs what a guard removes; one whose goal is 'mislead' mostly adds")
-        for option in ("candidates", "trials", "draws"):
-            check_count(getattr(self, option), name=option)
+        check_number(self.share, name="share", low=0.0, high=1.0, open_low=True)
+        check_count(self.trials, name="trials")
+        check_count(self.draws, name="draws")
         self.base.check_options()
 
     def with_budget(self, budget: float) -> Attack:
@@ -123,15 +124,16 @@ class RemovalInversion(KnowsGuard, Attack):
         gone = csr_array(rated - rated.multiply(released > 0))
         gone.eliminate_zeros()
         times = np.bincount(gone.indices, minlength=X.shape[1])
-        often = np.argsort(-times, kind="stable")[: self.candidates]
-        self._items = np.sort(often[times[often] > 0])
+        often = np.argsort(-times, kind="stable")[: np.count_nonzero(times)]
+        before = np.cumsum(times[often]) - times[often]
+        self._items = np.sort(often[before < self.share * times.sum()])
         self._counts = np.bincount(np.diff(gone[:, self._items].indptr)) / n  # the share of users who lose k of these
-        has = rated[:, self._items].toarray()
-        overall = (has.sum(axis=0) + 0.5) / (n + 1.0)
-        share = np.stack([has[codes == s].sum(axis=0) + SMOOTHING * overall for s in range(m)])
-        share /= np.bincount(codes)[:, None] + SMOOTHING
-        self._odds = (share / (1.0 - share)).T  # (candidates, m)
-        self._entries = (X[:, self._items].sum(axis=0) / np.maximum(has.sum(axis=0), 1)).astype(np.float32)
+        members = csr_array((np.ones(n), (codes, np.arange(n))), shape=(m, n))
+        raters = (members @ rated[:, self._items]).toarray()
+        overall = (raters.sum(axis=0) + 0.5) / (n + 1.0)
+        share = (raters + SMOOTHING * overall) / (np.bincount(codes)[:, None] + SMOOTHING)
+        self._odds = (share / (1.0 - share)).T  # (items, m)
+        self._entries = (X[:, self._items].sum(axis=0) / raters.sum(axis=0)).astype(np.float32)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return softmax(np.tensordot(self._parts(X), self._weights, axes=1))
@@ -143,26 +145,30 @@ class RemovalInversion(KnowsGuard, Attack):
 
     def evidence(self, Z: csr_array) -> NDArray[np.float64]:
         """(n, m): the logarithm of how likely the guard took something from a user of each value and left this row."""
-        sums = np.zeros((Z.shape[0], self.classes_.size, self._counts.size))
-        sums[:, :, 0] = 1.0
-        for j, removable in enumerate(self._removable(Z).T):
-            sums[:, :, 1:] += removable[:, None, None] * self._odds[j][:, None] * sums[:, :, :-1]
-        logs = np.log(sums @ self._counts + 1e-300)
+        users = max(1, BLOCK // max(1, self._items.size))
+        blocks = [self._evidence(Z[start : start + users]) for start in range(0, Z.shape[0], users)]
+        logs = np.concatenate([np.empty((0, self.classes_.size)), *blocks])
         return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
 
+    def _evidence(self, Z: csr_array) -> NDArray[np.float64]:
+        sums = np.zeros((Z.shape[0], self.classes_.size, self._counts.size))  # over sets of k of the items so far
+        sums[:, :, 0] = 1.0
+        for odds, removable in zip(self._odds, self._removable(Z).T, strict=True):
+            sums[removable, :, 1:] += odds[:, None] * sums[removable, :, :-1]
+        return np.log(sums @ self._counts + 1e-300)
+
     def _removable(self, Z: csr_array) -> NDArray[np.bool_]:
-        """(n, candidates): would the guard take the item away, if the row had it? It is asked."""
+        """(n, items): would the guard take the item away, if the row had it? It is asked."""
         # A guard that only removes would have taken the last of its items first from z with that item.
         budget = 1.0 if getattr(self.guard, "goal", "conceal") == "conceal" else self.budget
         found = Z[:, self._items].toarray() == 0
-        rows, which = np.nonzero(found)
-        for start in range(0, rows.size, BLOCK):
-            row, place = rows[start : start + BLOCK], which[start : start + BLOCK]
-            items = self._items[place]
-            extra = csr_array((self._entries[place], (np.arange(row.size), items)), shape=(row.size, Z.shape[1]))
+        row, place = np.nonzero(found)
+        if row.size:
+            at, items = np.arange(row.size), self._items[place]
+            extra = csr_array((self._entries[place], (at, items)), shape=(row.size, Z.shape[1]))
             plan = self.guard.plan(csr_array(Z[row] + extra), budget=budget)
             release = plan.edits.apply(plan.X, plan.probabilities.argmax(axis=1))
-            found[row, place] = np.asarray(release[np.arange(row.size), items]).ravel() == 0
+            found[row, place] = np.asarray(release[at, items]).ravel() == 0
         return found
 
 
