@@ -8,7 +8,7 @@ from attriguard.attacks.mlp import SmallNetwork
 
 
 class LargeNetwork(SmallNetwork):
-    """One hidden layer of 512 ReLUs; its recipe was chosen on held-out training users, of google-play and the twin."""
+    """One hidden layer of 512 ReLUs; its recipe was chosen on users of google-play and of the twin."""
 
     name = "LNN-A"
     plain_name = "larger neural network"
