@@ -13,7 +13,16 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import attriguard as ag
-from attriguard.attacks import Detector, DetectThenAttack, Forest, Logistic, MechanismInversion, Retrained, SmallNetwork
+from attriguard.attacks import (
+    Boosting,
+    Detector,
+    DetectThenAttack,
+    Forest,
+    Logistic,
+    MechanismInversion,
+    Retrained,
+    SmallNetwork,
+)
 from attriguard.attacks.baseline import Baseline
 from attriguard.errors import ParameterError
 
@@ -22,6 +31,7 @@ LIGHT = [
     Logistic(),
     Forest(n_trees=3, random_state=0),
     SmallNetwork(hidden=16, epochs=12, batch_size=16, learning_rate=0.05, random_state=0),
+    Boosting(rounds=5, random_state=0),
 ]
 UNDISCLOSED = "it takes -1 for a class; here -1 is a user who does not disclose the attribute"
 BOUNDS = "its entries lie outside [0, 1]"

@@ -23,6 +23,9 @@ ATTACKS = {
     "RC-A": NETWORK | {"n_points": 20},
     "LRA-A": NETWORK | {"rank": 40, "iterations": 30},
     "MLP-A": {"random_state": 0},
+    "LNN-A": {"random_state": 0},
+    "DS-A": {"random_state": 0},
+    "GBM-A": {"random_state": 0, "rounds": 10},
 }
 NEEDS_TORCH = [name for name in ATTACKS if "nn" in ag.attacks.class_of(name).needs]
 

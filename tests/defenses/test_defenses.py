@@ -11,7 +11,7 @@ import attriguard as ag
 from attriguard.errors import DataError, NotFittedError, ParameterError
 
 OPTIONS = {"QPM": {"clusters": 30, "random_state": 0}}
-COUNTED = ("BlurMe", "ChiSquare", "random-additions", "random-deletions", "telling-deletions")
+COUNTED = ("BlurMe", "ChiSquare", "PerBlur", "SBO", "random-additions", "random-deletions", "telling-deletions")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_a_count_is_whole_and_not_larger_than_the_items(name, fitted, small_twin
     assert (defense.release_for(X, 0, 0, truth=y) != X).nnz == 0
 
 
-@pytest.mark.parametrize("name", ["BlurMe", "ChiSquare"])
+@pytest.mark.parametrize("name", ["BlurMe", "ChiSquare", "PerBlur", "SBO"])
 def test_what_must_be_told_the_truth_says_so(name, fitted, small_twin):
     defense, X = fitted(name), small_twin.X[:4]
     assert defense.needs_truth

@@ -14,20 +14,26 @@ from attriguard._lazy import lazy_exports
 from attriguard._registry import Registry
 
 if TYPE_CHECKING:
+    from attriguard.attacks.absence import RemovalInversion as RemovalInversion
     from attriguard.attacks.adversarial import AdversarialTraining as AdversarialTraining
     from attriguard.attacks.base import Attack as Attack
     from attriguard.attacks.baseline import Baseline as Baseline
+    from attriguard.attacks.boosting import Boosting as Boosting
     from attriguard.attacks.detector import Detector as Detector
     from attriguard.attacks.detector import DetectThenAttack as DetectThenAttack
     from attriguard.attacks.distillation import Distillation as Distillation
     from attriguard.attacks.forest import Forest as Forest
     from attriguard.attacks.inversion import MechanismInversion as MechanismInversion
+    from attriguard.attacks.large import LargeNetwork as LargeNetwork
     from attriguard.attacks.logistic import Logistic as Logistic
     from attriguard.attacks.lowrank import LowRank as LowRank
     from attriguard.attacks.mlp import SmallNetwork as SmallNetwork
     from attriguard.attacks.network import Network as Network
+    from attriguard.attacks.ownguard import OwnGuard as OwnGuard
     from attriguard.attacks.region import RegionBased as RegionBased
     from attriguard.attacks.retrained import Retrained as Retrained
+    from attriguard.attacks.selftrained import SelfTrained as SelfTrained
+    from attriguard.attacks.sets import DeepSet as DeepSet
 
 _PLACES = {
     "BA-A": "attriguard.attacks.baseline:Baseline",
@@ -39,12 +45,18 @@ _PLACES = {
     "RC-A": "attriguard.attacks.region:RegionBased",
     "LRA-A": "attriguard.attacks.lowrank:LowRank",
     "MLP-A": "attriguard.attacks.mlp:SmallNetwork",
+    "LNN-A": "attriguard.attacks.large:LargeNetwork",
+    "DS-A": "attriguard.attacks.sets:DeepSet",
+    "GBM-A": "attriguard.attacks.boosting:Boosting",
 }
 # Classes without a name in the registry: they are made from other attacks.
 _MORE = (
     "attriguard.attacks.base:Attack",
     "attriguard.attacks.retrained:Retrained",
+    "attriguard.attacks.ownguard:OwnGuard",
+    "attriguard.attacks.selftrained:SelfTrained",
     "attriguard.attacks.inversion:MechanismInversion",
+    "attriguard.attacks.absence:RemovalInversion",
     "attriguard.attacks.detector:Detector",
     "attriguard.attacks.detector:DetectThenAttack",
 )

@@ -98,6 +98,12 @@ class Attack(ClassifierMixin, BaseEstimator, ABC):
         """A new, untrained attack that expects this budget; most attacks expect none and ignore it."""
         return self.untrained()
 
+    @property
+    def learns_from_batch(self) -> bool:
+        """Whether what is inferred of a row depends on the rows attacked with it: of this attack, or of one inside."""
+        inside = self.get_params(deep=False).values()
+        return any(isinstance(part, Attack) and part.learns_from_batch for part in inside)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.positive_only = True

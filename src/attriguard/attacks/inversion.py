@@ -78,8 +78,8 @@ class MechanismInversion(KnowsGuard, Attack):
         goal = getattr(self.guard, "goal", "mislead")
         if goal != "mislead":
             raise ParameterError(
-                f"{self.name} undoes a guard that misleads; this one's goal is {goal!r}, which takes ratings "
-                "away, and what is gone cannot be found in a release"
+                f"{self.name} undoes a guard that misleads; this one's goal is {goal!r}, which takes ratings away: "
+                "use RemovalInversion"
             )
         check_number(self.suspects, name="suspects", low=1, high=16)
         check_number(self.most, name="most", low=1)

@@ -12,6 +12,9 @@ from attriguard._checks import check_number, check_rng
 from attriguard.attacks._aware import KnowsGuard, check_guard
 from attriguard.attacks.base import Attack
 
+# A plan whose likeliest candidates are less than this away from certain, on average, is drawn once.
+LEFT_TO_CHANCE = 0.01
+
 
 class Retrained(KnowsGuard, Attack):
     """Any attack, trained on rows protected by the very guard that protects its victims.
@@ -26,7 +29,7 @@ class Retrained(KnowsGuard, Attack):
     guard
         The fitted guard.
     draws
-        How often each of the attacker's users is protected.
+        How often each of the attacker's users is protected; once, where every draw would be the same.
     budget
         The budget that the attacker expects; None: the guard's own.
     random_state
@@ -37,6 +40,7 @@ class Retrained(KnowsGuard, Attack):
     summary = "another attack, trained on ratings that the guard has protected"
     needs = ("guard",)
     follows_budget = True
+    revision = 2
 
     def __init__(
         self,
@@ -72,7 +76,8 @@ class Retrained(KnowsGuard, Attack):
         protecting, training = self._progress.parts(1, 3)
         protecting.tell("protecting the attacker's users")
         rows = protected_rows(self.guard, X, self.draws, self.budget, check_rng(self.random_state))
-        self._attack = self.base.untrained().fit(rows, np.tile(codes, self.draws), work=self._work, progress=training)
+        truth = np.tile(codes, rows.shape[0] // X.shape[0])
+        self._attack = self.base.untrained().fit(rows, truth, work=self._work, progress=training)
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return self._attack.predict_proba(X)
@@ -81,6 +86,12 @@ class Retrained(KnowsGuard, Attack):
 def protected_rows(
     guard: Any, X: csr_array, draws: int, budget: float | None, chance: np.random.Generator
 ) -> csr_array:
-    """Several releases of the same users, one below the other."""
+    """Several releases of the same users, one below the other; one where hardly anything is left to chance.
+
+    A second draw would then be the same rows again, and an attack that learns from them twice as long learns them by
+    heart.
+    """
     plan = guard.plan(X, budget=budget)
+    if (1.0 - plan.probabilities.max(axis=1)).mean() < LEFT_TO_CHANCE:
+        draws = 1
     return csr_array(vstack([plan.release(chance) for _ in range(draws)], format="csr"))

@@ -26,15 +26,19 @@ if TYPE_CHECKING:
     from attriguard.defenses.guarded import Guarded as Guarded
     from attriguard.defenses.ldp import SuccinctHistogram as SuccinctHistogram
     from attriguard.defenses.optimum import GameTheoretic as GameTheoretic
+    from attriguard.defenses.perblur import PerBlur as PerBlur
     from attriguard.defenses.qpm import QPM as QPM
     from attriguard.defenses.references import RandomAdditions as RandomAdditions
     from attriguard.defenses.references import RandomDeletions as RandomDeletions
     from attriguard.defenses.references import TellingDeletions as TellingDeletions
+    from attriguard.defenses.stereotypes import SBO as SBO
 
 _PLACES = {
     "AttriGuard": "attriguard.defenses.guarded:Guarded",
     "BlurMe": "attriguard.defenses.blurme:BlurMe",
     "ChiSquare": "attriguard.defenses.chisquare:ChiSquare",
+    "PerBlur": "attriguard.defenses.perblur:PerBlur",
+    "SBO": "attriguard.defenses.stereotypes:SBO",
     "QPM": "attriguard.defenses.qpm:QPM",
     "LDP-SH": "attriguard.defenses.ldp:SuccinctHistogram",
     "random-additions": "attriguard.defenses.references:RandomAdditions",

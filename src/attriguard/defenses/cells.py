@@ -49,3 +49,11 @@ def without_ratings(X: csr_array, dropped: NDArray[np.bool_]) -> csr_array:
     kept = ~dropped
     indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
     return csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
+
+
+def largest(X: csr_array, keys: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
+    """Which stored entries have one of the k largest keys of their row; of equal ones the first."""
+    order = np.lexsort((-keys, users_of(X)))
+    chosen = np.zeros(X.nnz, dtype=np.bool_)
+    chosen[order] = np.arange(X.nnz) - np.repeat(X.indptr[:-1].astype(np.int64), ratings_of(X)) < k
+    return chosen

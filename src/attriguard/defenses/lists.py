@@ -1,4 +1,4 @@
-"""The base of BlurMe and ChiSquare: a list of items for every value, of which a user gets the top k unrated ones."""
+"""The base of defenses with a list of items for every value, of which a user gets the top k unrated ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.defenses.cells import first_free, free_cells, ratings_of, users_of, with_ratings
+from attriguard.defenses.cells import Cells, first_free, free_cells, ratings_of, users_of, with_ratings
 from attriguard.defenses.counted import Counted, average_ratings
 
 
@@ -36,12 +36,19 @@ class Lists(Counted):
     ) -> csr_array:
         if truth is None or not strength:
             return X
+        return self._with(X, self._first_free(X, int(strength), truth))
+
+    def _with(self, X: csr_array, cells: Cells) -> csr_array:
+        """X with the average rating in cells that were free."""
+        return with_ratings(X, cells, self.entries_[cells % X.shape[1]])
+
+    def _first_free(self, X: csr_array, k: int, truth: NDArray[np.int64]) -> Cells:
+        """The cells of everyone's first k unrated items in the list of the own value."""
         # Cells are numbered by the places of items in the user's list, so that free cells come in the list's order.
         n_items = X.shape[1]
         taken = users_of(X) * n_items + self._place[np.repeat(truth, ratings_of(X)), X.indices]
-        count = np.minimum(int(strength), n_items - ratings_of(X))
+        count = np.minimum(k, n_items - ratings_of(X))
         users = np.repeat(np.arange(X.shape[0]), count)
         nth = np.arange(users.size) - np.repeat(np.cumsum(count) - count, count)
         places = free_cells(np.sort(taken), first_free(X)[users] + nth) - users * n_items
-        items = self.lists_[truth[users], places]
-        return with_ratings(X, users * n_items + items, self.entries_[items])
+        return users * n_items + self.lists_[truth[users], places]

@@ -10,7 +10,7 @@ from attriguard.classifiers.linear import fit_linear
 from attriguard.defenses.cells import (
     first_free,
     free_cells,
-    ratings_of,
+    largest,
     taken_cells,
     users_of,
     with_ratings,
@@ -68,7 +68,7 @@ class RandomDeletions(Counted):
     def _release(
         self, X: csr_array, strength: float, chance: np.random.Generator, truth: NDArray[np.int64] | None
     ) -> csr_array:
-        return without_ratings(X, _largest(X, chance.random(X.nnz), int(strength)))
+        return without_ratings(X, largest(X, chance.random(X.nnz), int(strength)))
 
 
 class TellingDeletions(Counted):
@@ -91,7 +91,7 @@ class TellingDeletions(Counted):
     def _release(
         self, X: csr_array, strength: float, chance: np.random.Generator, truth: NDArray[np.int64] | None
     ) -> csr_array:
-        return without_ratings(X, _largest(X, self.evidence(X), int(strength)))
+        return without_ratings(X, largest(X, self.evidence(X), int(strength)))
 
     def evidence(self, X: csr_array) -> NDArray[np.float64]:
         """For every stored entry: minus the log-odds of the inferred value once the entry is removed."""
@@ -106,11 +106,3 @@ class TellingDeletions(Counted):
             np.put_along_axis(lead, own, -np.inf, axis=1)
             found[part] = np.logaddexp.reduce(lead, axis=1)
         return found
-
-
-def _largest(X: csr_array, keys: NDArray[np.float64], k: int) -> NDArray[np.bool_]:
-    """Which stored entries have one of the k largest keys of their row; of equal ones the first."""
-    order = np.lexsort((-keys, users_of(X)))
-    chosen = np.zeros(X.nnz, dtype=np.bool_)
-    chosen[order] = np.arange(X.nnz) - np.repeat(X.indptr[:-1].astype(np.int64), ratings_of(X)) < k
-    return chosen

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attriguard.attacks import names
+from attriguard.evaluation.paper import TABLE_1
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import at, budget_plot, budget_table
 from attriguard.experiments.profiles import BUDGETS
@@ -32,7 +32,7 @@ def all_curves(work: Workspace, progress: Progress) -> dict[str, dict[str, Any]]
     plan = work.plan(progress=searching)
     return {
         name: of_curve(work.curves(name, {"plan": plan}, BUDGETS, progress=part)["plan"])
-        for name, part in attacking.each(names())
+        for name, part in attacking.each((*TABLE_1, NOT_THE_PAPERS))
     }
 
 
