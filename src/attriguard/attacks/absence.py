@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -166,10 +167,17 @@ class RemovalInversion(KnowsGuard, Attack):
         if row.size:
             at, items = np.arange(row.size), self._items[place]
             extra = csr_array((self._entries[place], (at, items)), shape=(row.size, Z.shape[1]))
-            plan = self.guard.plan(csr_array(Z[row] + extra), budget=budget)
+            plan = one_by_one(self.guard).plan(csr_array(Z[row] + extra), budget=budget)
             release = plan.edits.apply(plan.X, plan.probabilities.argmax(axis=1))
             found[row, place] = np.asarray(release[at, items]).ravel() == 0
         return found
+
+
+def one_by_one(guard: Any) -> Any:
+    """The guard with a budget for each user: what it would do to one row must not depend on the other rows."""
+    if getattr(guard, "budget_over", "user") == "user":
+        return guard
+    return copy.copy(guard).set_params(budget_over="user")
 
 
 def agreeing_weights(parts: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
