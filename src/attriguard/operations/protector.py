@@ -16,8 +16,9 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.added_ratings import draw_ratings
 from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.orders import Level
 from attriguard.data.releases.private import refuse_attribute
-from attriguard.data.releases.release import Release, align_items, make_release
+from attriguard.data.releases.release import Release, align_items, make_release, survey_data
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.source import plain_source
@@ -67,21 +68,48 @@ class Protector:
     wishes: Wishes = field(default_factory=Wishes)
     reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_ratings`
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
+    survey: Survey | None = None  # of all blocks; None: a table is surveyed itself
 
     def protect(
-        self,
-        given: InputTable | PublicData,
-        chance: np.random.Generator | None,
-        progress: Progress,
-        before: Block | None = None,
+        self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress
     ) -> Block:
-        """Both phases and one draw for the users of a table, or of the block that comes after another.
-
-        ``chance`` draws where there is no key.
-        """
+        """Both phases and one draw for the users of a table; ``chance`` draws where there is no key."""
         block = self.prepare(given)
-        survey = None if before is None else before.release.survey
-        return self.release(block, self.plan(block, progress), chance, survey)
+        return self.release(block, self.plan(block, progress), chance)
+
+    def for_blocks(self) -> Protector:
+        """The same for blocks of one table: what a block does not show must be settled before."""
+        if self.guard.scale is None:
+            raise ParameterError(
+                "a block of users does not show the whole rating scale, and the guard knows none; make the guard with "
+                "ag.learn, or with AttriGuard(scale=...)"
+            )
+        settings, goal = self.guard.planner().settings, self.planner.goal.name
+        if settings.shared and settings.for_budget(None, goal).price is None:
+            raise ParameterError(
+                "a budget of everyone has no settled price for this goal and budget, so that a user's release would "
+                "depend on the block; settle it with guard.settle(X) on users the guard has not learnt from, and save "
+                "the guard"
+            )
+        return replace(self, whole=False)
+
+    def settled(self, sample: Prepared, users: str = "together") -> Protector:
+        """The same for blocks: what a table's other columns are is judged once, by a sample of its rows.
+
+        ``users`` says how the rows of a block are ordered by user: "together" as they come, or by "numbers"; below
+        that, by item.
+        """
+        data = sample.data
+        source = (data.source or plain_source(data)).compact()
+        survey = survey_data(data) if source.other_columns else Survey({}, data.items[:0])
+        numbered = [source.table.column_names[k] for k, kind in survey.columns.items() if kind.kind == "number"]
+        if numbered:
+            raise DataError(
+                f"column {numbered[0]!r} numbers the rows, and the number of a new row would depend on all rows before "
+                "it; leave the column out with --drop-columns"
+            )
+        order = (Level(source.user, users), Level(source.item, "numbers"))
+        return replace(self, survey=replace(survey, order=order, complete=True))
 
     def prepare(self, given: InputTable | PublicData) -> Prepared:
         """The users of a table, read and checked."""
@@ -112,10 +140,8 @@ class Protector:
         )
         return replace(plan, attribute=self.attribute)
 
-    def release(
-        self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None
-    ) -> Block:
-        """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
+    def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
+        """One draw for every user, in the table that the users came in."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
         key = self.wishes.key_for(self.attribute, "places")
@@ -123,7 +149,7 @@ class Protector:
         if habits is not None:
             released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
         release = make_release(
-            data, released, items=items, random_state=chance, key=key, survey=survey, order=self.wishes.order
+            data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order
         )
         warnings = [
             *self._seen_warning(data),
