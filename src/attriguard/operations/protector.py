@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -151,12 +151,13 @@ class Protector:
         release = make_release(
             data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order
         )
+        first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
-            *self._seen_warning(data),
-            *_unknown_warning(block.unknown),
-            *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
-            *_column_warning(release),
-            *_emptied_warning(data, release),
+            *seen_warning(self.seen(data.users) if self.whole else 0, data.n_users),
+            *unknown_warning(block.unknown.tolist()),
+            *missed_warning(len(block.missed), len(self.wishes.locked.pairs), first_missed),
+            *column_warning(release.telltale),
+            *emptied_warning(*emptied(data, release)),
         ]
         return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
 
@@ -173,18 +174,11 @@ class Protector:
                 "or their ids are written in another way; learn a guard from data with these items"
             )
 
-    def _seen_warning(self, data: PublicData) -> list[str]:
-        """Noise that points away from what a guard has memorised marks the truth."""
-        if not self.whole or isinstance(self.planner, CrossFitted) or not self.planner.goal.marks_seen_users:
-            return []
-        seen = int(self.guard.has_learnt_from(data.users).sum())
-        if not seen:
-            return []
-        return [
-            f"{seen:,} of {data.n_users:,} users are among those the guard learnt from, and their noise can tell an "
-            "attacker who retrains more than no noise: protect such users with a guard learnt from others, or with the "
-            "goal conceal"
-        ]
+    def seen(self, users: NDArray[Any]) -> int:
+        """How many users the guard has learnt from, where the goal's noise would mark such users."""
+        if isinstance(self.planner, CrossFitted) or not self.planner.goal.marks_seen_users:
+            return 0
+        return int(self.guard.has_learnt_from(users).sum())
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
@@ -242,38 +236,45 @@ def make_protector(
     return Protector(guard=own, planner=planner, name=name, wishes=wishes, reading=reading)
 
 
-def _unknown_warning(unknown: Any) -> list[str]:
-    if not unknown.size:
+def seen_warning(seen: int, n_users: int) -> list[str]:
+    """Noise that points away from what a guard has memorised marks the truth."""
+    if not seen:
         return []
-    shown = first_few(unknown[:6].tolist())
-    return [f"{unknown.size:,} items are unknown to the guard and stay untouched: {shown}"]
-
-
-def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str]:
-    if not missed:
-        return []
-    # A record of the release holds its warnings, so this one names no user.
     return [
-        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
-        f"{missed[0][1]}"
+        f"{seen:,} of {n_users:,} users are among those the guard learnt from, and their noise can tell an attacker who "
+        "retrains more than no noise: protect such users with a guard learnt from others, or with the goal conceal"
     ]
 
 
-def _emptied_warning(data: PublicData, release: Release) -> list[str]:
-    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+def unknown_warning(unknown: Sequence[Any]) -> list[str]:
+    """Items that the guard does not know."""
+    return [f"{len(unknown):,} items are unknown to the guard and stay untouched: {first_few(unknown)}"] * bool(unknown)
+
+
+def missed_warning(missed: int, asked: int, first: str = "") -> list[str]:
+    """A record of the release holds its warnings, so this one names no user."""
+    return [f"{missed:,} of {asked:,} locked pairs name a user or an item that is not there{first}"] * bool(missed)
+
+
+def emptied(data: PublicData, release: Release) -> tuple[int, int]:
+    """How many users of the table have no row left, and how many it had."""
     source = data.source or plain_source(data)
     before = np.unique(source.user_of_row).size
-    left = len(release.table.column(source.user).unique())
-    if left >= before:
+    return max(0, before - len(release.table.column(source.user).unique())), before
+
+
+def emptied_warning(gone: int, before: int) -> list[str]:
+    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+    if not gone:
         return []
     return [
-        f"{before - left:,} of {before:,} users have no rating left, so that the release does not name them; give them "
-        "fewer changes with --budget or --most, or leave users with few ratings out of the table"
+        f"{gone:,} of {before:,} users have no rating left, so that the release does not name them; give them fewer "
+        "changes with --budget or --most, or leave users with few ratings out of the table"
     ]
 
 
-def _column_warning(release: Release) -> list[str]:
-    told = release.telltale
+def column_warning(told: Sequence[str]) -> list[str]:
+    """Columns that are empty in new rows."""
     if not told:
         return []
     return [
