@@ -88,7 +88,7 @@ class Buckets:
             item = self.source.id_of(self.roles.item)
             row = f"arg_min(struct_pack({', '.join(f'{c} := {c}' for c in self.source.columns)}), {word})"
             connection.execute(
-                f"COPY (SELECT unnest(any) FROM (SELECT {row} AS any FROM {relation(connection)} GROUP BY {item})) "
+                f"COPY (SELECT unnest(one) FROM (SELECT {row} AS one FROM {relation(connection)} GROUP BY {item})) "
                 f"TO {text(self.folder / 'items.parquet')} (FORMAT parquet)"
             )
 

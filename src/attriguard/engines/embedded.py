@@ -156,8 +156,10 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     work = make_folder(run.folder / WORK)
     with connected(work / "spill", memory=run.memory, threads=workers) as connection:
         roles, rows = _looked_at(run, connection)
-    n = n or bucket_count(rows, len(run.source.schema), run.memory, workers)
-    parts = Parts.opened(run.folder, terms, run.source.suffix, n)
+    usual = bucket_count(rows, len(run.source.schema), run.memory, workers)
+    parts = Parts.opened(run.folder, terms, run.source.suffix, n or usual)
+    if n not in (None, parts.n):
+        raise DataError(f"{run.folder} holds a release in {count_of(parts.n, 'part')}, not {n}; name a new folder")
     if parts.finished:
         return ReleasedParts(run.folder, goal, parts.n, parts.totals)
     with written_beside(parts.work / "guard", private=True) as file:
