@@ -11,19 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from attriguard._checks import check_count
+from attriguard._checks import check_choice, check_count
 from attriguard._keys import derive_key
 from attriguard._text import count_of
 from attriguard._version import __version__
 from attriguard.data.files import make_folder, read_bytes, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.columns import Roles, find_roles
+from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, suffix_of
 from attriguard.engines.buckets import Buckets, bucket_count
 from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
 from attriguard.engines.maker import job_of, totals_of, wishes_record
 from attriguard.engines.parts import WORK, Parts
 from attriguard.engines.pool import made_parts
-from attriguard.engines.sources import Source, open_source
+from attriguard.engines.sources import Source, is_large, open_source
 from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard
 from attriguard.kernels.threads import n_threads
@@ -37,6 +38,7 @@ from attriguard.report.page import Page, Section, Table
 # A table of at least so many bytes goes through the engine, and its release is a folder of parts.
 LARGE_BYTES = 512 * 2**20
 USUAL_MEMORY = "2GB"
+ENGINES = ("auto", "memory", "embedded")
 # Rows by which a guard for other data, a wrong column or another scale is found before the long work.
 HEAD_ROWS = 20_000
 # How a table is read here; what is about an attributes table has no use.
@@ -55,6 +57,7 @@ class ReleasedParts(Result):
     goal: str
     n_parts: int
     totals: Mapping[str, Any]
+    shuffled: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,7 +96,19 @@ class ReleasedParts(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """Where the parts are, and how their rows are ordered."""
-        return (f"the rows of each part are sorted by user and item; wrote {self.folder}",)
+        ordered = "in any order" if self.shuffled else "sorted by user and item"
+        return (f"wrote {self.folder}; the rows of each part are {ordered}",)
+
+
+def choose_engine(ratings: str | os.PathLike[str] | None, asked: str = "auto") -> str:
+    """ "memory", or "embedded" for a folder, a glob, a table of a database, and a file of 512 MiB and more.
+
+    ``asked`` is one of the two, or "auto".
+    """
+    check_choice(asked, ENGINES, name="engine")
+    if asked != "auto":
+        return asked
+    return "embedded" if ratings is not None and is_large(ratings, LARGE_BYTES) else "memory"
 
 
 def protect_files(
@@ -129,6 +144,11 @@ def protect_files(
     """
     load_duckdb()
     limit, folder = memory_bytes(memory), Path(output)
+    if suffix_of(folder) in TEXT_SUFFIXES + PARQUET_SUFFIXES:
+        raise ParameterError(
+            f"{folder}: a table of this size is released as a folder of parts; name a folder, such as released, or "
+            "keep it in memory with --engine memory"
+        )
     wishes = _wishes(options)
     protector = protector_for(guard, wishes, options).for_blocks()
     source = open_source(ratings)
@@ -150,6 +170,11 @@ class _Run:
     options: Mapping[str, Any]
     memory: int
 
+    @property
+    def shuffled(self) -> bool:
+        """Whether the publisher wants rows in any order."""
+        return self.protector.wishes.order == "shuffled"
+
 
 def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progress: Progress) -> ReleasedParts:
     goal, workers = run.protector.planner.goal.name, n_threads()
@@ -161,7 +186,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     if n not in (None, parts.n):
         raise DataError(f"{run.folder} holds a release in {count_of(parts.n, 'part')}, not {n}; name a new folder")
     if parts.finished:
-        return ReleasedParts(run.folder, goal, parts.n, parts.totals)
+        return ReleasedParts(run.folder, goal, parts.n, parts.totals, run.shuffled)
     with written_beside(parts.work / "guard", private=True) as file:
         file.write(guard)
     buckets = Buckets(run.source, roles, parts.work / "buckets", parts.n)
@@ -179,7 +204,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
         raise _stopped(error, run, len(done), parts.n) from error
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))
     parts.finish(totals)
-    return ReleasedParts(run.folder, goal, parts.n, totals)
+    return ReleasedParts(run.folder, goal, parts.n, totals, run.shuffled)
 
 
 def _looked_at(run: _Run, connection: Any) -> tuple[Roles, int]:

@@ -138,6 +138,12 @@ class Source:
         """A column of ids in SQL; equal ids are equal there, too."""
         return f"trim(c{column}, {BLANKS})" if self.kind == "text" else f"c{column}"
 
+    def text_of(self, column: int) -> str:
+        """A column of ids in SQL as text, in which 7 and 7.0 are the same."""
+        kind = self.schema.field(column).type
+        whole = "::BIGINT" if pa.types.is_floating(kind) or pa.types.is_decimal(kind) else ""
+        return f"({self.id_of(column)}{whole})::VARCHAR"
+
     def fingerprint(self) -> list[dict[str, Any]]:
         """What tells each file from any other: name, size, time of change, and a hash of both its ends."""
         folder = os.path.commonpath([path.parent.absolute() for path in self.files])
