@@ -7,7 +7,6 @@ import pytest
 import attriguard as ag
 
 
-
 @pytest.fixture(scope="session")
 def data():
     return ag.load_dataset("twin", n_users=240, n_items=40, n_values=3)
@@ -16,7 +15,9 @@ def data():
 @pytest.fixture(scope="session")
 def guard(data, tmp_path_factory):
     path = tmp_path_factory.mktemp("guard") / "city.guard"
-    ag.learn(ag.load_dataset("twin", n_users=300, n_items=40, n_values=3, seed=1), budget=2.0, random_state=0).save(path)
+    ag.learn(ag.load_dataset("twin", n_users=300, n_items=40, n_values=3, seed=1), budget=2.0, random_state=0).save(
+        path
+    )
     return path
 
 

@@ -50,7 +50,10 @@ def test_a_folder_is_released_as_a_folder(place, plain, guard, capsys):
         (["--guard", "city.guard"], "attriguard key new secret.key"),
         (["--key", "@secret.key"], "needs a guard"),
         (["--guard", "city.guard", "--seed", "1"], "--seed: of no use for a release in parts"),
-        (["--guard", "city.guard", "--key", "@secret.key", "--engine", "memory"], "is a folder, but a file was expected"),
+        (
+            ["--guard", "city.guard", "--key", "@secret.key", "--engine", "memory"],
+            "is a folder, but a file was expected",
+        ),
         (["--guard", "city.guard", "--key", "@secret.key", "--engine", "spar"], "engine"),
     ],
 )

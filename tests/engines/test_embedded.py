@@ -154,7 +154,7 @@ def test_batches_with_a_sample_are_parts_of_the_same_release(wide, guard):
 def test_row_numbers_are_refused(plain, guard, tmp_path):
     numbered = plain.append_column("id", pa.array(np.arange(plain.num_rows) * 3))
     source = lay(numbered, "parquet", tmp_path)
-    with pytest.raises(DataError, match="column 'id' numbers the rows.*--drop-columns"):
+    with pytest.raises(DataError, match=r"column 'id' numbers the rows.*--drop-columns"):
         ag.protect_files(source, guard, tmp_path / "out", key=KEY)
     ag.protect_files(source, guard, tmp_path / "other", key=KEY, drop_columns=["id"])
     assert by_user_and_item(released(tmp_path / "other")) == by_user_and_item(whole_of(plain, guard))
@@ -166,7 +166,7 @@ def test_a_budget_of_everyone_needs_a_settled_price(data, plain, tmp_path):
         lambda: ag.protect_batches(plain.to_batches(), guard, key=KEY),
         lambda: ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY),
     ):
-        with pytest.raises(ParameterError, match="no settled price .* guard.settle"):
+        with pytest.raises(ParameterError, match=r"no settled price .* guard.settle"):
             work()
     guard.settle(data.X)
     ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY, parts=3)
@@ -304,7 +304,7 @@ def test_files_that_do_not_fit_together_are_refused(plain, guard, tmp_path):
     folder.mkdir()
     pq.write_table(plain, folder / "a.parquet")
     pq.write_table(plain.rename_columns(["user", "film", "rating"]), folder / "b.parquet")
-    with pytest.raises(DataError, match="b.parquet has other columns"):
+    with pytest.raises(DataError, match=r"b.parquet has other columns"):
         ag.protect_files(folder, guard, tmp_path / "out", key=KEY)
     (folder / "b.parquet").unlink()
     (folder / "c.csv").write_text("user,item,rating\n1,1,5\n")
@@ -331,11 +331,11 @@ def test_duckdb_keeps_to_the_memory_and_spills_into_the_output_folder(plain, gua
 
     monkeypatch.setattr(buckets, "connected", watched)
     monkeypatch.setattr(embedded, "connected", watched)
-    before = {path for path in tmp_path.rglob("*")}
+    before = set(tmp_path.rglob("*"))
     ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY, parts=2, memory="400MB")
     assert max(memory for _, memory, _ in asked) == 400 * 10**6
     assert all((tmp_path / "out" / WORK) in spill.parents for spill, _, _ in asked)
-    new = {path for path in tmp_path.rglob("*")} - before - {tmp_path / "ratings.parquet"}
+    new = set(tmp_path.rglob("*")) - before - {tmp_path / "ratings.parquet"}
     assert all(path == tmp_path / "out" or path.parent == tmp_path / "out" for path in new)
     with duck.connected(tmp_path / "spill", memory=300 * 10**6, threads=1) as connection:
         assert connection.execute("SELECT current_setting('memory_limit')").fetchone() == ("286.1 MiB",)
@@ -356,7 +356,10 @@ def test_a_full_disk_is_told_and_the_run_goes_on(plain, guard, tmp_path, monkeyp
     monkeypatch.setattr(files, "before_rename", full)
     with pytest.raises(NoSpaceError, match="2 of 4 parts are done; make space, and give the same command again"):
         ag.protect_files(source, guard, tmp_path / "out", key=KEY, parts=4)
-    assert sorted(path.name for path in (tmp_path / "out").glob("part-*")) == ["part-00000.parquet", "part-00001.parquet"]
+    assert sorted(path.name for path in (tmp_path / "out").glob("part-*")) == [
+        "part-00000.parquet",
+        "part-00001.parquet",
+    ]
     assert not list((tmp_path / "out").rglob("*.part"))
     monkeypatch.setattr(files, "before_rename", lambda beside, path: None)
     ag.protect_files(source, guard, tmp_path / "out", key=KEY)
@@ -381,7 +384,9 @@ def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard
         ag.protect_files(source, guard, tmp_path / "out", key=KEY, parts=4, locked=[1], most=2)
     assert victims[0].returncode == -9
     shown = []
-    ag.protect_files(source, guard, tmp_path / "out", key=KEY, locked=[1], most=2, progress=lambda *told: shown.append(told))
+    ag.protect_files(
+        source, guard, tmp_path / "out", key=KEY, locked=[1], most=2, progress=lambda *told: shown.append(told)
+    )
     assert hashes(tmp_path / "out") == hashes(tmp_path / "here")
     assert f"{len(plain['user'].unique()):,} users" in shown[-1][0]
     assert shown[-1][1] == pytest.approx(1.0)

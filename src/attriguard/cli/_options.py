@@ -344,7 +344,7 @@ def load(
             useless = ", ".join(f"--{name.replace('_', '-')}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
         data = ag.load_dataset(source.dataset, attribute=attribute)
-    elif limits is not None:
+    elif limits is not None and source.ratings is not None:
         some = {name: value for name, value in limits.items() if value is not None}
         data = ag.sample_ratings(source.ratings, **some, **named)
     else:

@@ -126,14 +126,14 @@ class Size:
     engine: Annotated[
         str,
         typer.Option(
-            help="memory, embedded (DuckDB, into a folder of parts), or auto: embedded for a folder, a glob, a table of "
-            "a database (FILE:TABLE) and files from 512 MiB on.",
+            help="memory, embedded (DuckDB, into a folder of parts), or auto: embedded for a folder, a glob, a table "
+            "of a database (FILE:TABLE) and files from 512 MiB on.",
             rich_help_panel=SIZE,
         ),
     ] = "auto"
-    memory: Annotated[
-        str, typer.Option(help="About what all processes together may use.", rich_help_panel=SIZE)
-    ] = "2GB"
+    memory: Annotated[str, typer.Option(help="About what all processes together may use.", rich_help_panel=SIZE)] = (
+        "2GB"
+    )
     parts: Annotated[
         int | None, typer.Option(min=1, help="How many files; as the memory suggests otherwise.", rich_help_panel=SIZE)
     ] = None
@@ -173,38 +173,35 @@ def protect(
     parts, and never as a whole in memory. The same command goes on where it stopped.
     """
     import attriguard as ag
-    from attriguard.cli._shell import STANDARD, bar, check_files, note, warn
+    from attriguard.cli._shell import STANDARD, check_files
 
     if wishes.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
     if source.ratings not in (None, STANDARD) and ag.choose_engine(source.ratings, size.engine) == "embedded":
-        check_files(shown, result=own.report, read=reads)
         _refuse_useless(source, own, check, reading)
-        given = columns.given() | wishes.given() | overrides.options()
-        _in_parts(source.ratings, own, given | {"key": wishes.read_key()}, size, shown)
-        return
+        check_files(shown, result=own.report, read=reads)
+        given = columns.given() | wishes.given() | overrides.options() | {"key": wishes.read_key()}
+        return _in_parts(source.ratings, own, given, size, shown)
     check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
-    key = wishes.read_key()
+    given = check.options() | wishes.given() | overrides.options() | {"key": wishes.read_key()}
     ratings, how = o.load_for(own.guard, source, columns, reading, shown)
+    _in_memory(ratings, own, given | how, shown, source.told)
+
+
+def _in_memory(ratings: Any, own: Options, given: dict[str, Any], shown: o.Shown, told: list[Path]) -> None:
+    """A table that is read, protected and written as a whole."""
+    import attriguard as ag
+    from attriguard.cli._shell import bar, note, warn
+
     with bar(shown) as progress:
-        released = ag.protect(
-            ratings,
-            _guard(own),
-            key=key,
-            random_state=own.seed,
-            progress=progress,
-            **check.options(),
-            **wishes.given(),
-            **overrides.options(),
-            **how,
-        )
+        released = ag.protect(ratings, _guard(own), random_state=own.seed, progress=progress, **given)
     if own.guard is not None:
         o.tell(released.data, shown)
     warn(released.warnings)
-    if not (wishes.key or own.seed is not None or shown.quiet):
+    if not (given["key"] or own.seed is not None or shown.quiet):
         note(NO_KEY)
-    _write(released, own, shown, [*source.told, *filter(None, [own.guard])])
+    _write(released, own, shown, [*told, *filter(None, [own.guard])])
 
 
 def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, shown: o.Shown) -> None:
@@ -214,7 +211,7 @@ def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, sh
 
     guard = _guard(own)
     if guard is None:
-        raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and name it with --guard")
+        raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and use --guard")
     with bar(shown) as progress:
         result = ag.protect_files(
             ratings, guard, own.output, memory=size.memory, parts=size.parts, progress=progress, **given

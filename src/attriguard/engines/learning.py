@@ -40,7 +40,7 @@ def sample_ratings(
     memory: str | int = "2GB",
     **reading: Any,
 ) -> PublicData:
-    """The most rated items of a large table, and a sample of its users who disclose the attribute: enough to learn from.
+    """The most rated items of a large table, and a sample of its users who disclose the attribute.
 
     Parameters
     ----------
@@ -72,9 +72,7 @@ def sample_ratings(
             raise source.failed[0] if source.failed else error from None
     if not rows.num_rows:
         raise DataError(f"{source.name} and {described.name} have no user in common; do the ids mean the same?")
-    data = read_ratings(
-        source.typed(rows, source.name), attributes=described, **{**reading, "unmatched": "drop"}
-    )
+    data = read_ratings(source.typed(rows, source.name), attributes=described, **{**reading, "unmatched": "drop"})
     return replace(data, notes=(note, *data.notes))
 
 

@@ -1,9 +1,9 @@
 """The folder of a release in parts: what it is a release of, which parts are done, and the marker at the end.
 
-    released/manifest.json            the terms of the run; at the end also every part's rows and SHA-256
-    released/part-00007.parquet       written beside, synced and renamed
-    released/_SUCCESS                 the last file: nothing is missing
-    released/.attriguard-work/        buckets of users and records of parts, private; gone at the end
+released/manifest.json            the terms of the run; at the end also every part's rows and SHA-256
+released/part-00007.parquet       written beside, synced and renamed
+released/_SUCCESS                 the last file: nothing is missing
+released/.attriguard-work/        buckets of users and records of parts, private; gone at the end
 """
 
 from __future__ import annotations

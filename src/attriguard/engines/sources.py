@@ -201,7 +201,7 @@ def _open_parquet(path: Path, files: tuple[Path, ...]) -> Source:
         raise DataError(f"{files[0]} has two columns of the same name; rename one of them")
     for each in first:
         if not _known(each.type):
-            raise DataError(f"column {each.name!r} holds {each.type}, which cannot be carried along; convert or drop it")
+            raise DataError(f"column {each.name!r} holds {each.type}, which is not carried along; convert or drop it")
     return Source(str(path), "parquet", files, first)
 
 
@@ -221,7 +221,13 @@ def _known(kind: pa.DataType) -> bool:
         return _known(kind.value_type)
     if pa.types.is_timestamp(kind):
         return kind.tz is None or kind.unit != "ns"
-    numbers = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128)
+    numbers = (
+        pa.types.is_integer,
+        pa.types.is_boolean,
+        pa.types.is_float32,
+        pa.types.is_float64,
+        pa.types.is_decimal128,
+    )
     others = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_date)
     return any(check(kind) for check in (*numbers, *others))
 
@@ -302,7 +308,9 @@ class _sqlite_file:  # noqa: N801
 def _sqlite_schema(file: Path, table: str) -> pa.Schema:
     """The types of the cells that are there: SQLite lets any cell be of any type."""
     with _sqlite_file(file) as connection:
-        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+        tables = [
+            row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+        ]
         if table not in tables:
             raise DataError(f"{file} has no table {table!r}; its tables are {', '.join(tables) or 'none'}")
         names = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]

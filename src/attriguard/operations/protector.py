@@ -70,9 +70,7 @@ class Protector:
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
     survey: Survey | None = None  # of all blocks; None: a table is surveyed itself
 
-    def protect(
-        self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress
-    ) -> Block:
+    def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table; ``chance`` draws where there is no key."""
         block = self.prepare(given)
         return self.release(block, self.plan(block, progress), chance)
@@ -241,8 +239,8 @@ def seen_warning(seen: int, n_users: int) -> list[str]:
     if not seen:
         return []
     return [
-        f"{seen:,} of {n_users:,} users are among those the guard learnt from, and their noise can tell an attacker who "
-        "retrains more than no noise: protect such users with a guard learnt from others, or with the goal conceal"
+        f"{seen:,} of {n_users:,} users are among those the guard learnt from, and their noise can tell an attacker "
+        "who retrains more than no noise: protect such users with a guard learnt from others, or with the goal conceal"
     ]
 
 
