@@ -21,7 +21,6 @@ from attriguard.operations.protect import protector_for
 from attriguard.operations.protector import (
     Protector,
     column_warning,
-    emptied,
     emptied_warning,
     missed_warning,
     seen_warning,
@@ -64,7 +63,7 @@ class Maker:
                 "rows": release.table.num_rows,
                 "users": block.data.n_users,
                 "seen": self.protector.seen(block.data.users),
-                "emptied": emptied(block.data, release)[0],
+                "emptied": made.emptied,
                 "locked": 0 if block.locked is None else int(block.locked.nnz),
                 "unknown": [str(item) for item in block.unknown.tolist()],
                 "telltale": list(release.telltale),

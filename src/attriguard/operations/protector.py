@@ -45,6 +45,7 @@ class Block:
     items: NDArray[Any] = field(repr=False)  # of the plan's columns
     warnings: tuple[str, ...]
     unknown_items: int
+    emptied: int  # users who have no row left
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +150,16 @@ class Protector:
         release = make_release(
             data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order
         )
+        gone = _emptied(data, release)
         first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
             *seen_warning(self.seen(data.users) if self.whole else 0, data.n_users),
             *unknown_warning(block.unknown.tolist()),
             *missed_warning(len(block.missed), len(self.wishes.locked.pairs), first_missed),
             *column_warning(release.telltale),
-            *emptied_warning(*emptied(data, release)),
+            *emptied_warning(*gone),
         ]
-        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
+        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size), gone[0])
 
     @property
     def attribute(self) -> str:
@@ -254,7 +256,7 @@ def missed_warning(missed: int, asked: int, first: str = "") -> list[str]:
     return [f"{missed:,} of {asked:,} locked pairs name a user or an item that is not there{first}"] * bool(missed)
 
 
-def emptied(data: PublicData, release: Release) -> tuple[int, int]:
+def _emptied(data: PublicData, release: Release) -> tuple[int, int]:
     """How many users of the table have no row left, and how many it had."""
     source = data.source or plain_source(data)
     before = np.unique(source.user_of_row).size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,13 +81,19 @@ class Chance:
         """A secret number for each position's id."""
         used = np.flatnonzero(np.bincount(position, minlength=ids.size))
         words = np.zeros(ids.size, dtype=np.uint64)
-        words[used] = [_word(self._prefix, what, str(each)) for each in ids[used].tolist()]
+        prefix = b"\0".join((self._prefix, what.encode(), b""))
+        stream = b"".join([_digest(prefix + str(each).encode()) for each in ids[used].tolist()])
+        words[used] = np.frombuffer(stream, dtype="<u8")
         return words[position]
 
 
 def _word(prefix: bytes, *parts: str) -> int:
-    text = b"\0".join((prefix, *(part.encode() for part in parts)))
-    return int.from_bytes(hashlib.shake_256(text).digest(8), "little")
+    return int.from_bytes(_digest(b"\0".join((prefix, *(part.encode() for part in parts)))), "little")
+
+
+@lru_cache(maxsize=2**15)  # items come again in every block, and a block's users in several draws
+def _digest(text: bytes) -> bytes:
+    return hashlib.shake_256(text).digest(8)
 
 
 def _mixed(words: Words) -> Words:
