@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,21 +79,24 @@ class Chance:
 
     def _words(self, what: str, ids: NDArray[Any], position: Ints) -> Words:
         """A secret number for each position's id."""
-        used = np.flatnonzero(np.bincount(position, minlength=ids.size))
-        words = np.zeros(ids.size, dtype=np.uint64)
         prefix = b"\0".join((self._prefix, what.encode(), b""))
-        stream = b"".join([_digest(prefix + str(each).encode()) for each in ids[used].tolist()])
-        words[used] = np.frombuffer(stream, dtype="<u8")
+        for known_prefix, known_ids, words in list(_KNOWN):
+            if known_ids is ids and known_prefix == prefix:
+                return words[position]
+        shake = hashlib.shake_256
+        stream = b"".join([shake(prefix + str(each).encode()).digest(8) for each in ids.tolist()])
+        words = np.frombuffer(stream, dtype="<u8").astype(np.uint64)
+        _KNOWN.append((prefix, ids, words))
         return words[position]
 
 
+# The last ids and their numbers: a block's users come in several draws, and the guard's items in every block.
+_KNOWN: deque[tuple[bytes, NDArray[Any], Words]] = deque(maxlen=4)
+
+
 def _word(prefix: bytes, *parts: str) -> int:
-    return int.from_bytes(_digest(b"\0".join((prefix, *(part.encode() for part in parts)))), "little")
-
-
-@lru_cache(maxsize=2**15)  # items come again in every block, and a block's users in several draws
-def _digest(text: bytes) -> bytes:
-    return hashlib.shake_256(text).digest(8)
+    text = b"\0".join((prefix, *(part.encode() for part in parts)))
+    return int.from_bytes(hashlib.shake_256(text).digest(8), "little")
 
 
 def _mixed(words: Words) -> Words:
