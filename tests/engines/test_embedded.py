@@ -23,7 +23,6 @@ import attriguard as ag
 from attriguard.data import files
 from attriguard.engines import buckets, duck, embedded, maker, pool
 from attriguard.engines.duck import NoSpaceError, memory_bytes
-from attriguard.engines.parts import WORK
 from attriguard.errors import DataError, MissingExtraError, ParameterError
 
 
@@ -291,6 +290,7 @@ def test_mistakes_are_told_before_the_work(plain, guard, tmp_path, monkeypatch):
     ):
         with pytest.raises((DataError, ParameterError), match=said):
             ag.protect_files(source, guard, given, key=KEY)
+    assert [path.name for path in (tmp_path / "strange").iterdir()] == ["letter.txt"]
     foreign = plain.set_column(1, "item", pa.array([f"book {k}" for k in plain["item"].to_pylist()]))
     with pytest.raises(DataError, match="knows 0 of the table's"):
         ag.protect_files(lay(foreign, "parquet", tmp_path), guard, tmp_path / "foreign", key=KEY)
@@ -334,7 +334,7 @@ def test_duckdb_keeps_to_the_memory_and_spills_into_the_output_folder(plain, gua
     before = set(tmp_path.rglob("*"))
     ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY, parts=2, memory="400MB")
     assert max(memory for _, memory, _ in asked) == 400 * 10**6
-    assert all((tmp_path / "out" / WORK) in spill.parents for spill, _, _ in asked)
+    assert all((tmp_path / "out") in spill.parents for spill, _, _ in asked)
     new = set(tmp_path.rglob("*")) - before - {tmp_path / "ratings.parquet"}
     assert all(path == tmp_path / "out" or path.parent == tmp_path / "out" for path in new)
     with duck.connected(tmp_path / "spill", memory=300 * 10**6, threads=1) as connection:
@@ -409,3 +409,45 @@ def test_a_process_that_is_killed_leaves_nothing_in_the_way(plain, guard, tmp_pa
     ag.protect_files(source, guard, tmp_path / "out", key=KEY)
     ag.protect_files(source, guard, tmp_path / "whole", key=KEY, parts=3)
     assert hashes(tmp_path / "out") == hashes(tmp_path / "whole")
+
+
+def test_a_guard_of_likes_takes_every_row_as_a_like(data, plain, tmp_path):
+    """Then a column of ratings is one of the others, and is judged by the sample as they are."""
+    likes = ag.learn(plain, attributes=cities(data), like=True, budget=2.0, random_state=0)
+    ag.protect_files(lay(plain, "parquet", tmp_path), likes, tmp_path / "out", key=KEY, parts=3)
+    expected = ag.protect(plain, likes, key=KEY).table
+    assert by_user_and_item(released(tmp_path / "out")) == by_user_and_item(expected)
+    again = ag.protect_files(tmp_path / "ratings.parquet", likes, tmp_path / "out", key=KEY)  # the same guard once more
+    assert again.totals["rows"] == expected.num_rows
+
+
+def cities(data: ag.PublicData) -> pa.Table:
+    return pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+
+
+def test_ids_with_blanks_are_one_user_wherever_they_stand(plain, guard, tmp_path):
+    """In a CSV file " 7" and "7" are the same user, so they must come into the same bucket."""
+    blanks = [f"{' ' * (k % 3)}{user}" for k, user in enumerate(plain["user"].to_pylist())]
+    table = plain.set_column(0, "user", pa.array(blanks))
+    (tmp_path / "r.csv").write_bytes(csv_bytes(table, ","))
+    ag.protect_files(tmp_path / "r.csv", guard, tmp_path / "out", key=KEY, parts=5)
+    got = [tuple(cell.strip() for cell in row) for row in by_user_and_item(released(tmp_path / "out"))]
+    assert sorted(got) == by_user_and_item(whole_of(plain, guard))
+
+
+def test_two_runs_at_once_do_not_share_a_folder(plain, guard, tmp_path):
+    from attriguard.data.locks import used_alone
+    from attriguard.errors import BusyError
+
+    (tmp_path / "out").mkdir()
+    with used_alone(tmp_path / "out"), pytest.raises(BusyError, match="another run is using"):
+        ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY)
+
+
+def test_a_part_says_which_rows_are_wrong_without_their_cells(plain, guard, tmp_path):
+    twice = pa.concat_tables([plain, plain.slice(5, 1)])
+    with pytest.raises(DataError, match="come more than once"):
+        ag.protect_files(lay(twice, "parquet", tmp_path), guard, tmp_path / "out", key=KEY, parts=3)
+    assert not (tmp_path / "out" / "_SUCCESS").exists()
+    ag.protect_files(tmp_path / "ratings.parquet", guard, tmp_path / "mean", key=KEY, parts=3, duplicates="mean")
+    assert by_user_and_item(released(tmp_path / "mean")) == by_user_and_item(whole_of(plain, guard))

@@ -207,15 +207,19 @@ def _in_memory(ratings: Any, own: Options, given: dict[str, Any], shown: o.Shown
 def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, shown: o.Shown) -> None:
     """A table that need not fit into memory, into a folder."""
     import attriguard as ag
-    from attriguard.cli._shell import bar, show, warn
+    from attriguard.cli._shell import bar, note, show, warn
 
     guard = _guard(own)
     if guard is None:
         raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and use --guard")
-    with bar(shown) as progress:
-        result = ag.protect_files(
-            ratings, guard, own.output, memory=size.memory, parts=size.parts, progress=progress, **given
-        )
+    try:
+        with bar(shown) as progress:
+            result = ag.protect_files(
+                ratings, guard, own.output, memory=size.memory, parts=size.parts, progress=progress, **given
+            )
+    except KeyboardInterrupt:
+        note(f"attriguard: the same command goes on where it stopped; {own.output} is not whole without _SUCCESS")
+        raise
     warn(result.warnings)
     show(result, shown, drawn=own.report, tables=False, read=[own.guard] if own.guard else [])
 

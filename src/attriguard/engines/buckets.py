@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from attriguard.data.files import sync, written_beside
 from attriguard.data.releases.survey import Survey
 from attriguard.data.tables.columns import Roles
 from attriguard.data.tables.source import plain_source
@@ -71,7 +72,10 @@ class Buckets:
                 f"COPY (SELECT *, hash({self._user}) % {self.n} AS bucket FROM {self.source.relation(connection)}) "
                 f"TO {text(self.folder / 'rows')} (FORMAT parquet, PARTITION_BY (bucket), COMPRESSION snappy)"
             )
-        (self.folder / DONE).touch()
+        for path in self.folder.rglob("*.parquet"):
+            sync(path)
+        with written_beside(self.folder / DONE):
+            pass
 
     def _sample(self, connection: Any) -> None:
         """Some users, and one row of each item; which ones depends on their ids alone. Plain tables need hardly any."""

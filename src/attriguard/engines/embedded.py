@@ -15,15 +15,15 @@ from attriguard._checks import check_choice, check_count
 from attriguard._keys import derive_key
 from attriguard._text import count_of
 from attriguard._version import __version__
-from attriguard.data.files import make_folder, read_bytes, written_beside
+from attriguard.data.files import make_folder, read_bytes, sweep, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.columns import Roles, find_roles
 from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, suffix_of
 from attriguard.engines.buckets import Buckets, bucket_count
 from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
 from attriguard.engines.maker import job_of, totals_of, wishes_record
-from attriguard.engines.parts import WORK, Parts
-from attriguard.engines.pool import made_parts
+from attriguard.engines.parts import Parts
+from attriguard.engines.pool import WorkerError, made_parts
 from attriguard.engines.sources import Source, is_large, open_source
 from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard
@@ -150,6 +150,7 @@ def protect_files(
             "keep it in memory with --engine memory"
         )
     wishes = _wishes(options)
+    options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     protector = protector_for(guard, wishes, options).for_blocks()
     source = open_source(ratings)
     _refuse_inside(source, folder)
@@ -178,23 +179,23 @@ class _Run:
 
 def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progress: Progress) -> ReleasedParts:
     goal, workers = run.protector.planner.goal.name, n_threads()
-    work = make_folder(run.folder / WORK)
-    with connected(work / "spill", memory=run.memory, threads=workers) as connection:
-        roles, rows = _looked_at(run, connection)
+    found = Parts.found(run.folder, terms, run.source.suffix)
+    if found is not None and n not in (None, found.n):
+        raise DataError(f"{run.folder} holds a release in {count_of(found.n, 'part')}, not {n}; name a new folder")
+    if found is not None and found.finished:
+        return ReleasedParts(run.folder, goal, found.n, found.totals, run.shuffled)
+    roles, rows = _looked_at(run, workers)
     usual = bucket_count(rows, len(run.source.schema), run.memory, workers)
-    parts = Parts.opened(run.folder, terms, run.source.suffix, n or usual)
-    if n not in (None, parts.n):
-        raise DataError(f"{run.folder} holds a release in {count_of(parts.n, 'part')}, not {n}; name a new folder")
-    if parts.finished:
-        return ReleasedParts(run.folder, goal, parts.n, parts.totals, run.shuffled)
+    parts = found or Parts.begun(run.folder, terms, run.source.suffix, n or usual)
+    sweep(run.folder)
     with written_beside(parts.work / "guard", private=True) as file:
         file.write(guard)
     buckets = Buckets(run.source, roles, parts.work / "buckets", parts.n)
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
-        # What DuckDB's limit does not count takes about as much again.
-        buckets.fill(run.memory // 2, workers, dividing)
+        # Beside what DuckDB counts there are its writers, and the workers of the parts come later.
+        buckets.fill(run.memory // 4, workers, dividing)
         done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
         job = job_of(parts, buckets, run.protector.wishes, run.options, run.memory // (2 * workers))
         for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers):
@@ -207,12 +208,18 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     return ReleasedParts(run.folder, goal, parts.n, totals, run.shuffled)
 
 
-def _looked_at(run: _Run, connection: Any) -> tuple[Roles, int]:
+def _looked_at(run: _Run, threads: int) -> tuple[Roles, int]:
     """The columns, and about how many rows there are; mistakes that the first rows show are told before the work."""
-    head = run.source.head(connection, HEAD_ROWS)
+    with (
+        tempfile.TemporaryDirectory(dir=run.folder, prefix=".attriguard-look-") as spill,
+        connected(Path(spill), memory=run.memory, threads=threads) as connection,
+    ):
+        head, rows = run.source.head(connection, HEAD_ROWS), run.source.count(connection)
+    data = replace(run.protector, whole=True).prepare(head).data
     named = {name: run.options.get(name) for name in ("user", "item", "rating")}
-    replace(run.protector, whole=True).prepare(head)
-    return find_roles(head, **named, like=False), run.source.count(connection)
+    roles = find_roles(head, **named, like=False)
+    # For a guard of likes, a column of ratings is one like any other.
+    return (roles if data.source is None or data.source.rating is not None else roles._replace(rating=None)), rows
 
 
 def _tell(progress: Progress, done: Mapping[int, Mapping[str, Any]], rows: int, n: int) -> None:
@@ -230,7 +237,7 @@ def _stopped(error: DataError, run: _Run, done: int, n: int) -> DataError:
             f"there is no space left on the disk of {run.folder}: {done} of {n} parts are done; make space, and give "
             "the same command again"
         )
-    if "worker process" in str(error):
+    if isinstance(error, WorkerError):
         return DataError(f"{error}; {done} of {n} parts are done, the same command goes on with the others")
     return error
 

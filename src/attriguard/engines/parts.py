@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attriguard.data.files import make_folder, sweep, written_beside
+from attriguard.data.files import make_folder, written_beside
 from attriguard.errors import DataError
 
 MANIFEST, MARKER, WORK = "manifest.json", "_SUCCESS", ".attriguard-work"
@@ -33,19 +33,22 @@ class Parts:
     suffix: str
 
     @classmethod
-    def opened(cls, folder: Path, terms: Mapping[str, Any], suffix: str, n: int) -> Parts:
-        """A new run of ``n`` parts, or the one that stopped here; another one's folder is refused."""
-        found = _read(folder / MANIFEST)
-        if found is None:
-            strange = [path.name for path in folder.iterdir() if path.name not in (WORK, ".attriguard.lock")]
-            if strange:
-                raise DataError(f"{folder} is not empty ({sorted(strange)[0]}) and holds no release; name a new folder")
-            found = {**terms, "parts": n}
-            _write(folder / MANIFEST, found)
-        else:
-            _refuse_other(folder, found, terms)
-        sweep(folder)
-        return cls(folder, found, suffix)
+    def found(cls, folder: Path, terms: Mapping[str, Any], suffix: str) -> Parts | None:
+        """The run that stopped in this folder, if any; the folder of another one, or of other things, is refused."""
+        before = _read(folder / MANIFEST)
+        if before is not None:
+            _refuse_other(folder, before, terms)
+            return cls(folder, before, suffix)
+        strange = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".attriguard"))
+        if strange:
+            raise DataError(f"{folder} is not empty ({strange[0]}) and holds no release; name a new folder")
+        return None
+
+    @classmethod
+    def begun(cls, folder: Path, terms: Mapping[str, Any], suffix: str, n: int) -> Parts:
+        """A new run of ``n`` parts."""
+        _write(folder / MANIFEST, {**terms, "parts": n})
+        return cls(folder, {**terms, "parts": n}, suffix)
 
     @property
     def n(self) -> int:
@@ -91,7 +94,8 @@ class Parts:
         _write(self.folder / MANIFEST, {**self.terms, "files": files, "totals": totals})
         with written_beside(self.folder / MARKER):
             pass
-        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        for left in self.folder.glob(".attriguard-*"):  # also what runs that were killed left
+            shutil.rmtree(left, ignore_errors=True)
 
     @property
     def totals(self) -> dict[str, Any]:

@@ -20,6 +20,10 @@ from attriguard.errors import DataError
 Facts = dict[str, Any]
 
 
+class WorkerError(DataError):
+    """A worker process that ended before its work."""
+
+
 def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
     """Make parts, and give each one's number and facts when it is written."""
     if min(workers, len(todo)) < 2:
@@ -87,7 +91,7 @@ class _Worker:
         """What is said of a process that has ended before its work."""
         code = self.process.wait()
         how = f"was killed (signal {-code})" if code < 0 else f"ended (code {code})"
-        return DataError(f"a worker process {how}; if the memory was too small, give less with --memory")
+        return WorkerError(f"a worker process {how}; if the memory was too small, give less with --memory")
 
 
 @contextmanager

@@ -131,8 +131,7 @@ class Source:
             head = file.read(HEAD_BYTES)
         packed = UNPACKED if self.suffix.endswith(".gz") else 1
         size = sum(path.stat().st_size for path in self.files) * packed
-        return max(1, round(head.count(b"\n") * size / max(1, len(head)))) if len(head) == HEAD_BYTES else head.count(
-            b"\n") * len(self.files)  # fmt: skip
+        return max(1, round(head.count(b"\n") * size / len(head)))
 
     def id_of(self, column: int) -> str:
         """A column of ids in SQL; equal ids are equal there, too."""
