@@ -192,7 +192,7 @@ def test_batches_need_a_settled_price(data) -> None:
     released = pa.Table.from_batches(list(ag.protect_batches(batches, guard, key=KEY)))
     whole = ag.protect(table, guard, key=KEY, check=False).table
     assert sorted(map(str, released.to_pylist())) == sorted(map(str, whole.to_pylist()))
-    with pytest.raises(ParameterError, match=r"needs its price before users come in blocks: settle it with"):
+    with pytest.raises(ParameterError, match=r"no settled price for this goal and budget"):
         ag.protect_batches(batches, guard, key=KEY, budget=1.0)
 
 

@@ -17,6 +17,7 @@ _EXPORTS = {
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
     "clear_cache": "operations.cache",
+    "choose_engine": "engines.embedded",
     "compare": "operations.compare",
     "describe_guard": "operations.guards",
     "evaluate": "operations.evaluate",
@@ -24,7 +25,9 @@ _EXPORTS = {
     "new_key": "operations.keys",
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
+    "protect_files": "engines.embedded",
     "reproduce": "operations.reproduce",
+    "sample_ratings": "engines.learning",
     "share_guard": "operations.guards",
     "write_extension": "operations.extension",
     "write_page": "operations.page",
@@ -44,6 +47,7 @@ _EXPORTS = {
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
+    "ReleasedParts": "engines.embedded",
     "Wishes": "operations.wishes",
     "WrittenPage": "operations.page",
     "ReproductionResult": "operations.reproduce",
@@ -104,6 +108,10 @@ if TYPE_CHECKING:
     from attriguard.data.scale import RatingScale as RatingScale
     from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
+    from attriguard.engines.embedded import ReleasedParts as ReleasedParts
+    from attriguard.engines.embedded import choose_engine as choose_engine
+    from attriguard.engines.embedded import protect_files as protect_files
+    from attriguard.engines.learning import sample_ratings as sample_ratings
     from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard

@@ -32,7 +32,7 @@ def test_the_table_of_parts_fits_the_files():
     assert {name for name, module in modules.items() if hasattr(module, "run")} == set(bench.PARTS)
     for name, part in bench.PARTS.items():
         parameters = inspect.signature(modules[name].run).parameters
-        taken = {known for known in ("data", "dataset", "progress") if known in parameters}
+        taken = {known for known in ("data", "dataset", "n_users", "progress") if known in parameters}
         assert taken == {*part.takes, "progress"}
         assert part.name == name
         assert part.summary.endswith(".")
@@ -132,3 +132,19 @@ def test_concealing_is_measured_against_torch(small_twin):
     assert figure.value > 1
     # The search tries out few of the removals, and leaves as little as one that tries out all of them.
     assert figure.details["leakage_left"] <= 1.05 * figure.details["leakage_left_torch"]
+
+
+def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):
+    """Every step runs for real, on few users; only the number of kills is small."""
+    from attriguard.bench import bulk
+
+    monkeypatch.setattr(bulk, "KILLS", 1)
+    monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
+    ratio, against, memory, growth, differ = bulk.run(n_users=300)
+    assert ratio.details["ratings"] > 300
+    assert ratio.value == pytest.approx(ratio.details["seconds"] / (ratio.details["sort"] + ratio.details["plan"]))
+    assert against.value > 0
+    assert growth.value > 0
+    assert memory.value > 0.05 or sys.platform != "linux"
+    assert differ.value == 0
+    assert differ.reached

@@ -22,7 +22,8 @@ class Part:
 
     name: str
     summary: str
-    takes: tuple[str, ...] = ()  # "data": it works on a data set; "dataset": its floors depend on that set's name
+    # "data": it works on a data set; "dataset": its floors depend on that set's name; "n_users": on how many users
+    takes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # extras that must be installed
 
 
@@ -39,6 +40,12 @@ PARTS: dict[str, Part] = {
         ),
         Part(name="phase2", summary="Phase II against cvxpy with Clarabel.", takes=("data",), needs=("bench",)),
         Part(name="million", summary="How time and memory grow up to a plan for a million users."),
+        Part(
+            name="bulk",
+            summary="A table in parts against DuckDB's sort and a plan by themselves, and killed and resumed.",
+            takes=("n_users",),
+            needs=("bulk",),
+        ),
         Part(
             name="exact",
             summary="How much more noise the greedy searches need than the exact minimum.",
@@ -66,7 +73,13 @@ PARTS: dict[str, Part] = {
 }
 
 
-def run(names: Iterable[str] = tuple(PARTS), *, dataset: str = "twin", progress: ProgressLike = None) -> list[Figure]:
+def run(
+    names: Iterable[str] = tuple(PARTS),
+    *,
+    dataset: str = "twin",
+    users: int | None = None,
+    progress: ProgressLike = None,
+) -> list[Figure]:
     """Measure some parts, one after another.
 
     Parameters
@@ -75,13 +88,15 @@ def run(names: Iterable[str] = tuple(PARTS), *, dataset: str = "twin", progress:
         The parts, by their names in `PARTS`; all of them if not given.
     dataset
         The name of the data set for the parts that work on one; it is loaded when the first of them begins.
+    users
+        How many users the parts have that can be larger; each has its own number otherwise.
     progress
         Told which part is being measured.
     """
     from attriguard._checks import check_choice
 
     chosen = [PARTS[check_choice(name, PARTS, name="part")] for name in names]
-    given: dict[str, Any] = {"dataset": dataset}
+    given: dict[str, Any] = {"dataset": dataset, "n_users": users}
     figures: list[Figure] = []
     for part, inner in Progress.of(progress).each(chosen, lambda part: part.name):
         if "data" in part.takes and "data" not in given:

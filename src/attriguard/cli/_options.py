@@ -331,8 +331,13 @@ def as_typed(message: str) -> str:
     return re.sub(rf"\bthe option ({known})\b", lambda found: "--" + found.group(1).replace("_", "-"), message)
 
 
-def load(source: Source, columns: Columns, reading: Reading, shown: Shown) -> ag.PublicData:
-    """The data a command works on: files, or a named data set; what was done in reading it is told."""
+def load(
+    source: Source, columns: Columns, reading: Reading, shown: Shown, limits: dict[str, Any] | None = None
+) -> ag.PublicData:
+    """The data a command works on: files, or a named data set; what was done in reading it is told.
+
+    ``limits``: a table is not read whole, but at most so many users and items of it.
+    """
     import attriguard as ag
 
     source.check()
@@ -343,6 +348,9 @@ def load(source: Source, columns: Columns, reading: Reading, shown: Shown) -> ag
             useless = ", ".join(f"--{name.replace('_', '-')}" for name in named)
             raise ParameterError(f"{useless}: for tables of your own; a named data set is known as it is")
         data = ag.load_dataset(source.dataset, attribute=attribute)
+    elif limits is not None and source.ratings is not None:
+        some = {name: value for name, value in limits.items() if value is not None}
+        data = ag.sample_ratings(source.ratings, **some, **named)
     else:
         data = ag.read_ratings(input_table(source.ratings), **named)
     tell(data, shown)

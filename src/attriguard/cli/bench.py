@@ -20,11 +20,12 @@ class Options:
     only: Annotated[
         str,
         typer.Option(
-            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, exact, network, "
-            "conceal, searches; all otherwise."
+            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, exact, "
+            "network, conceal, searches; all otherwise."
         ),
     ] = ""
     dataset: Annotated[str, typer.Option(help="The data set for the parts that work on one.")] = "twin"
+    users: Annotated[int | None, typer.Option(min=10, help="How many users bulk has; 50,000 otherwise.")] = None
     output: Annotated[Path | None, typer.Option(help="Also write the figures: .json, .csv, .parquet or .html.")] = None
 
 
@@ -38,5 +39,5 @@ def bench(own: Options, shown: o.Shown) -> None:
 
     ag.check_outputs(result=own.output)
     with bar(shown) as progress:
-        result = ag.benchmark(o.words(own.only), dataset=own.dataset, progress=progress)
+        result = ag.benchmark(o.words(own.only), dataset=own.dataset, users=own.users, progress=progress)
     show(result, shown, saved=own.output)

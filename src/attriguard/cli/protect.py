@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import attriguard as ag
 
 EXAMPLE = "Example: attriguard protect ratings.csv --attributes users.csv --attribute city --output released.csv"
-CHECK = "Check"
+CHECK, SIZE = "Check", "Large tables"
 
 NO_KEY = (
     "attriguard: note: without a key every release is drawn anew, and two releases of the same table tell more than "
@@ -27,7 +27,12 @@ NO_KEY = (
 class Options:
     """The options of ``protect`` alone."""
 
-    output: Annotated[Path, typer.Option(help="The released table: .csv, .csv.gz, .tsv, .parquet; - for stdout.")]
+    output: Annotated[
+        Path,
+        typer.Option(
+            help="The released table: .csv, .csv.gz, .tsv, .parquet; - for stdout; a folder of parts for a large table."
+        ),
+    ]
     guard: Annotated[
         Path | None,
         typer.Option(help="For users whose value nobody knows: the guard file that 'attriguard fit' wrote."),
@@ -115,6 +120,26 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How a table is protected that need not fit into memory; with --guard and --key."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="memory, embedded (DuckDB, into a folder of parts), or auto: embedded for a folder, a glob, a table "
+            "of a database (FILE:TABLE) and files from 512 MiB on.",
+            rich_help_panel=SIZE,
+        ),
+    ] = "auto"
+    memory: Annotated[str, typer.Option(help="About what all processes together may use.", rich_help_panel=SIZE)] = (
+        "2GB"
+    )
+    parts: Annotated[
+        int | None, typer.Option(min=1, help="How many files; as the memory suggests otherwise.", rich_help_panel=SIZE)
+    ] = None
+
+
+@dataclass(frozen=True)
 class Overrides:
     """Parameters of the guard."""
 
@@ -139,42 +164,81 @@ class Overrides:
 
 
 def protect(
-    source: o.Source, own: Options, overrides: Overrides, wishes: Wishes, check: Check, columns: o.Columns,
-    reading: o.Reading, shown: o.Shown,
+    source: o.Source, own: Options, overrides: Overrides, wishes: Wishes, check: Check, size: Size,
+    columns: o.Columns, reading: o.Reading, shown: o.Shown,
 ) -> None:  # fmt: skip
     """Release a protected version of a table of ratings, in the same format, and attack it before it is written.
 
     With --attributes: a table of your own. Guards are learnt from its users, and attackers who know the guard and
     retrain attack the release; if one infers more than from the original, it is not written (exit code 3). With
     --guard: users whose value nobody knows. What a guard does not protect against stands in docs/limits.md.
+
+    A folder, a glob or a table of a database (FILE:TABLE), and a file of 512 MiB and more, is released as a folder of
+    parts, and never as a whole in memory. The same command goes on where it stopped.
     """
     import attriguard as ag
-    from attriguard.cli._shell import bar, check_files, note, warn
+    from attriguard.cli._shell import STANDARD, check_files
 
     if wishes.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
+    if source.ratings not in (None, STANDARD) and ag.choose_engine(source.ratings, size.engine) == "embedded":
+        _refuse_useless(source, own, check, reading)
+        check_files(shown, result=own.report, read=reads)
+        given = columns.given() | wishes.given() | overrides.options() | {"key": wishes.read_key()}
+        return _in_parts(source.ratings, own, given, size, shown)
     check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
-    key, guard = wishes.read_key(), _guard(own)
+    given = check.options() | wishes.given() | overrides.options() | {"key": wishes.read_key(), "guard": _guard(own)}
     ratings, how = o.load_for(own.guard, source, columns, reading, shown)
+    _in_memory(ratings, own, given | how, shown, source.told)
+
+
+def _in_memory(ratings: Any, own: Options, given: dict[str, Any], shown: o.Shown, told: list[Path]) -> None:
+    """A table that is read, protected and written as a whole."""
+    import attriguard as ag
+    from attriguard.cli._shell import bar, note, warn
+
     with bar(shown) as progress:
-        released = ag.protect(
-            ratings,
-            guard,
-            key=key,
-            random_state=own.seed,
-            progress=progress,
-            **check.options(),
-            **wishes.given(),
-            **overrides.options(),
-            **how,
-        )
+        released = ag.protect(ratings, random_state=own.seed, progress=progress, **given)
     if own.guard is not None:
         o.tell(released.data, shown)
     warn(released.warnings)
-    if not (wishes.key or own.seed is not None or shown.quiet):
+    if not (given["key"] or own.seed is not None or shown.quiet):
         note(NO_KEY)
-    _write(released, own, shown, [*source.told, *filter(None, [own.guard])])
+    _write(released, own, shown, [*told, *filter(None, [own.guard])])
+
+
+def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, shown: o.Shown) -> None:
+    """A table that need not fit into memory, into a folder."""
+    import attriguard as ag
+    from attriguard.cli._shell import bar, note, show, warn
+
+    guard = _guard(own)
+    if guard is None:
+        raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and use --guard")
+    try:
+        with bar(shown) as progress:
+            result = ag.protect_files(
+                ratings, guard, own.output, memory=size.memory, parts=size.parts, progress=progress, **given
+            )
+    except KeyboardInterrupt:
+        note(f"attriguard: the same command goes on where it stopped; {own.output} is not whole without _SUCCESS")
+        raise
+    warn(result.warnings)
+    show(result, shown, drawn=own.report, tables=False, read=[own.guard] if own.guard else [])
+
+
+def _refuse_useless(source: o.Source, own: Options, check: Check, reading: o.Reading) -> None:
+    """What a release in parts does not have."""
+    asked = {
+        "--attributes": source.attributes, "--attribute": source.attribute, "--dataset": source.dataset,
+        "--item-names": source.item_names, "--seed": own.seed, "--plan": own.plan, "--aim": check.aim,
+        "--aim-auc": check.aim_auc, "--even-if-worse": check.even_if_worse or None,
+        **{f"--{name.replace('_', '-')}": value for name, value in reading.given().items()},
+    }  # fmt: skip
+    useless = [name for name, value in asked.items() if value is not None]
+    if useless:
+        raise ParameterError(f"{', '.join(useless)}: of no use for a release in parts; leave out")
 
 
 def _guard(own: Options) -> ag.AttriGuard | Path | None:

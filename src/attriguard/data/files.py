@@ -157,11 +157,16 @@ def _created(target: Path, private: bool) -> tuple[Path, int, int]:
 def _sync_folder(folder: Path) -> None:
     """Put the new name on the disk, too, where the file system knows how."""
     with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+        sync(folder)
+
+
+def sync(path: Path) -> None:
+    """Put a file, or the names in a folder, on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def sweep(folder: Path) -> None:

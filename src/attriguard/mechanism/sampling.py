@@ -36,7 +36,7 @@ def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes) -> NDArr
     choice = np.empty(M.shape[0], dtype=np.int64)
     for start in range(0, M.shape[0], BLOCK):
         ids = users[start : start + BLOCK].tolist()
-        stream = b"".join(hashlib.shake_256(prefix + str(user).encode()).digest(8 * m) for user in ids)
+        stream = b"".join([hashlib.shake_256(prefix + str(user).encode()).digest(8 * m) for user in ids])
         choice[start : start + BLOCK] = _race(M[start : start + BLOCK], _uniform(stream).reshape(-1, m))
     return choice
 

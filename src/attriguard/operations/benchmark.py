@@ -63,10 +63,13 @@ class BenchmarkResult(Result):
         return Page("Speed", self.headline, [Section("Figures", parts=self.tables())], facts)
 
 
-def benchmark(parts: Sequence[str] = (), *, dataset: str = "twin", progress: ProgressLike = None) -> BenchmarkResult:
+def benchmark(
+    parts: Sequence[str] = (), *, dataset: str = "twin", users: int | None = None, progress: ProgressLike = None
+) -> BenchmarkResult:
     """Measure what the program is held to.
 
     ``parts``: names from ``attriguard.bench.PARTS``, all if none is named. ``dataset``: for the parts that need one.
+    ``users``: how many, for the parts that can be larger.
     """
-    figures = bench.run(parts or list(bench.PARTS), dataset=dataset, progress=progress)
+    figures = bench.run(parts or list(bench.PARTS), dataset=dataset, users=users, progress=progress)
     return BenchmarkResult(dataset, tuple(figures), bench.machine())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.columns import find_roles
 from attriguard.data.tables.person import is_export
-from attriguard.data.tables.table import InputTable, read_table
+from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.checking import check_once
@@ -24,7 +25,7 @@ from attriguard.operations.inputs import DataLike
 from attriguard.operations.own_table import OwnTable
 from attriguard.operations.protector import Protector, make_protector
 from attriguard.operations.released import Released
-from attriguard.operations.wishes import Wishes
+from attriguard.operations.wishes import Wishes, first_few
 from attriguard.progress import Progress, ProgressLike
 
 GuardLike = AttriGuard | str | os.PathLike[str]
@@ -80,7 +81,7 @@ def protect(
     if guard is None:
         released = OwnTable.of(ratings, wishes, options, chance).protect(aim, aim_auc, check, work)
     elif aim is None and aim_auc is None:
-        released = _with_guard(ratings, _protector(guard, wishes, options), chance, check, work)
+        released = _with_guard(ratings, protector_for(guard, wishes, options), chance, check, work)
     else:
         raise ParameterError("an aim is for a publisher's own table: leave out the guard, and guards are learnt for it")
     return replace(released, even_if_worse=even_if_worse)
@@ -106,37 +107,59 @@ def _with_guard(
 
 
 def protect_batches(
-    batches: Iterable[pa.RecordBatch], guard: GuardLike, *, random_state: Any = None, **options: Any
+    batches: Iterable[pa.RecordBatch],
+    guard: GuardLike,
+    *,
+    sample: TableLike | None = None,
+    random_state: Any = None,
+    **options: Any,
 ) -> Iterator[pa.RecordBatch]:
     """`protect` for Arrow record batches whose rows are grouped by user, block by block.
 
     A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
-    every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key and
-    the guard alone, not on how the rows were divided; the guard must know the scale, which a batch does not show.
-    Parameters are those of `protect`; they are checked at once, before the first batch is asked for.
+    every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key, the
+    guard and the sample alone, not on how the rows were divided, nor on their order.
+
+    Parameters
+    ----------
+    batches
+        Record batches; they are asked for one by one, after the parameters have been checked.
+    guard
+        A fitted guard, or its file. It must know the scale, which a batch does not show; a budget of everyone must have
+        a price (``guard.settle``).
+    sample
+        Rows of the table by which its other columns (times, titles, devices) are judged, the same for all batches:
+        complete users, and some rows of every item. A table of users, items and ratings needs none.
+    **options
+        Those of `protect`.
     """
     wishes = Wishes.of(options, random_state)
-    protector = _protector(guard, wishes, options)
-    if protector.guard.scale is None:
-        raise ParameterError(
-            "a batch does not show the whole rating scale, and the guard knows none; make the guard with ag.learn, or "
-            "with AttriGuard(scale=...)"
-        )
-    if not protector.ready_for_blocks:
-        raise ParameterError(
-            "a budget of everyone needs its price before users come in blocks: settle it with guard.settle(X), on "
-            "users that the guard has not learnt from, or make the guard with ag.learn(..., budget_over='everyone')"
-        )
-    return _released(batches, replace(protector, whole=False), _chance(random_state))
+    protector = protector_for(guard, wishes, options).for_blocks()
+    if sample is not None:
+        protector = protector.settled(protector.prepare(read_table(sample, "the sample")))
+    return _released(batches, protector, _chance(random_state))
 
 
 def _released(
     batches: Iterable[pa.RecordBatch], protector: Protector, chance: np.random.Generator | None
 ) -> Iterator[pa.RecordBatch]:
-    done = None
     for block in _blocks(batches, protector):
-        done = protector.protect(InputTable(block, "the batch"), chance, Progress(), done)
-        yield from done.release.table.to_batches()
+        table = InputTable(block, "the batch")
+        if protector.survey is None:
+            protector = _plainly_settled(protector, table)
+        yield from protector.protect(table, chance, Progress()).release.table.to_batches()
+
+
+def _plainly_settled(protector: Protector, table: InputTable) -> Protector:
+    """Without a sample: there must be no other columns, which a block cannot be asked about."""
+    block = protector.prepare(table)
+    others = [] if block.data.source is None else block.data.source.other_columns
+    if others:
+        raise ParameterError(
+            f"the batches have other columns than users, items and ratings ({first_few(others)}), which one batch does "
+            "not tell enough about; give some rows of the table as sample=, or leave the columns out with drop_columns="
+        )
+    return protector.settled(block)
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator[pa.Table]:
@@ -147,15 +170,11 @@ def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator
         return
     named = {name: protector.reading.get(name) for name in ("user", "item", "rating")}
     roles = find_roles(InputTable(pa.Table.from_batches([first]), "the first batch"), **named, like=False)
-
-    def everything() -> Iterator[pa.RecordBatch]:
-        yield first
-        yield from rest
-
-    yield from complete_users(everything(), roles.user)
+    yield from complete_users(chain([first], rest), roles.user)
 
 
-def _protector(guard: GuardLike, wishes: Wishes, options: dict[str, Any]) -> Protector:
+def protector_for(guard: GuardLike, wishes: Wishes, options: dict[str, Any]) -> Protector:
+    """A guard, or its file, with wishes; of ``options``, those of reading and parameters of the guard."""
     strange = [name for name in options if name not in (*READING, *CHANGES)]
     if strange:
         raise ParameterError(f"unknown option {strange[0]!r}; known: {', '.join((*READING, *CHANGES))}")

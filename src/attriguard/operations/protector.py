@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.releases.added_ratings import draw_ratings
 from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.orders import Level
 from attriguard.data.releases.private import refuse_attribute
-from attriguard.data.releases.release import Release, align_items, make_release
+from attriguard.data.releases.release import Release, align_items, make_release, survey_data
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.source import plain_source
@@ -44,6 +45,7 @@ class Block:
     items: NDArray[Any] = field(repr=False)  # of the plan's columns
     warnings: tuple[str, ...]
     unknown_items: int
+    emptied: int  # users who have no row left
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +69,46 @@ class Protector:
     wishes: Wishes = field(default_factory=Wishes)
     reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_ratings`
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
+    survey: Survey | None = None  # of all blocks; None: a table is surveyed itself
 
-    def protect(
-        self,
-        given: InputTable | PublicData,
-        chance: np.random.Generator | None,
-        progress: Progress,
-        before: Block | None = None,
-    ) -> Block:
-        """Both phases and one draw for the users of a table, or of the block that comes after another.
-
-        ``chance`` draws where there is no key.
-        """
+    def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
+        """Both phases and one draw for the users of a table; ``chance`` draws where there is no key."""
         block = self.prepare(given)
-        survey = None if before is None else before.release.survey
-        return self.release(block, self.plan(block, progress), chance, survey)
+        return self.release(block, self.plan(block, progress), chance)
+
+    def for_blocks(self) -> Protector:
+        """The same for blocks of one table: what a block does not show must be settled before."""
+        if self.guard.scale is None:
+            raise ParameterError(
+                "a block of users does not show the whole rating scale, and the guard knows none; make the guard with "
+                "ag.learn, or with AttriGuard(scale=...)"
+            )
+        settings, goal = self.guard.planner().settings, self.planner.goal.name
+        if settings.shared and settings.for_budget(None, goal).price is None:
+            raise ParameterError(
+                "a budget of everyone has no settled price for this goal and budget, so that a user's release would "
+                "depend on the block; settle it with guard.settle(X) on users the guard has not learnt from, and save "
+                "the guard"
+            )
+        return replace(self, whole=False)
+
+    def settled(self, sample: Prepared, users: str = "together") -> Protector:
+        """The same for blocks: what a table's other columns are is judged once, by a sample of its rows.
+
+        ``users`` says how the rows of a block are ordered by user: "together" as they come, or by "numbers"; below
+        that, by item.
+        """
+        data = sample.data
+        source = (data.source or plain_source(data)).compact()
+        survey = survey_data(data) if source.other_columns else Survey({}, data.items[:0])
+        numbered = [source.table.column_names[k] for k, kind in survey.columns.items() if kind.kind == "number"]
+        if numbered:
+            raise DataError(
+                f"column {numbered[0]!r} numbers the rows, and the number of a new row would depend on all rows before "
+                "it; leave the column out with --drop-columns"
+            )
+        order = (Level(source.user, users), Level(source.item, "numbers"))
+        return replace(self, survey=replace(survey, order=order, complete=True))
 
     def prepare(self, given: InputTable | PublicData) -> Prepared:
         """The users of a table, read and checked."""
@@ -112,10 +139,8 @@ class Protector:
         )
         return replace(plan, attribute=self.attribute)
 
-    def release(
-        self, block: Prepared, plan: Plan, chance: np.random.Generator | None, survey: Survey | None = None
-    ) -> Block:
-        """One draw for every user, in the table that the users came in; ``survey``: what is known of its columns."""
+    def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
+        """One draw for every user, in the table that the users came in."""
         data, items = block.data, np.asarray(self.guard.items_)
         released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
         key = self.wishes.key_for(self.attribute, "places")
@@ -123,22 +148,18 @@ class Protector:
         if habits is not None:
             released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
         release = make_release(
-            data, released, items=items, random_state=chance, key=key, survey=survey, order=self.wishes.order
+            data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order
         )
+        gone = _emptied(data, release)
+        first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
-            *self._seen_warning(data),
-            *_unknown_warning(block.unknown),
-            *_missed_warning(block.missed, len(self.wishes.locked.pairs)),
-            *_column_warning(release),
-            *_emptied_warning(data, release),
+            *seen_warning(self.seen(data.users) if self.whole else 0, data.n_users),
+            *unknown_warning(block.unknown.tolist()),
+            *missed_warning(len(block.missed), len(self.wishes.locked.pairs), first_missed),
+            *column_warning(release.telltale),
+            *emptied_warning(*gone),
         ]
-        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size))
-
-    @property
-    def ready_for_blocks(self) -> bool:
-        """Whether a user's release depends on nobody else: users have budgets of their own, or the price is settled."""
-        settings = self.guard.planner().settings
-        return not settings.shared or settings.for_budget(None, self.planner.goal.name).price is not None
+        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size), gone[0])
 
     @property
     def attribute(self) -> str:
@@ -153,18 +174,11 @@ class Protector:
                 "or their ids are written in another way; learn a guard from data with these items"
             )
 
-    def _seen_warning(self, data: PublicData) -> list[str]:
-        """Noise that points away from what a guard has memorised marks the truth."""
-        if not self.whole or isinstance(self.planner, CrossFitted) or not self.planner.goal.marks_seen_users:
-            return []
-        seen = int(self.guard.has_learnt_from(data.users).sum())
-        if not seen:
-            return []
-        return [
-            f"{seen:,} of {data.n_users:,} users are among those the guard learnt from, and their noise can tell an "
-            "attacker who retrains more than no noise: protect such users with a guard learnt from others, or with the "
-            "goal conceal"
-        ]
+    def seen(self, users: NDArray[Any]) -> int:
+        """How many users the guard has learnt from, where the goal's noise would mark such users."""
+        if isinstance(self.planner, CrossFitted) or not self.planner.goal.marks_seen_users:
+            return 0
+        return int(self.guard.has_learnt_from(users).sum())
 
     def _read(self, table: InputTable) -> PublicData:
         """The ratings on the guard's scale; a table that is of another kind than the guard's is refused."""
@@ -222,38 +236,45 @@ def make_protector(
     return Protector(guard=own, planner=planner, name=name, wishes=wishes, reading=reading)
 
 
-def _unknown_warning(unknown: Any) -> list[str]:
-    if not unknown.size:
+def seen_warning(seen: int, n_users: int) -> list[str]:
+    """Noise that points away from what a guard has memorised marks the truth."""
+    if not seen:
         return []
-    shown = first_few(unknown[:6].tolist())
-    return [f"{unknown.size:,} items are unknown to the guard and stay untouched: {shown}"]
-
-
-def _missed_warning(missed: tuple[tuple[str, str], ...], asked: int) -> list[str]:
-    if not missed:
-        return []
-    # A record of the release holds its warnings, so this one names no user.
     return [
-        f"{len(missed):,} of {asked:,} locked pairs name a user or an item that is not there; the first is about item "
-        f"{missed[0][1]}"
+        f"{seen:,} of {n_users:,} users are among those the guard learnt from, and their noise can tell an attacker "
+        "who retrains more than no noise: protect such users with a guard learnt from others, or with the goal conceal"
     ]
 
 
-def _emptied_warning(data: PublicData, release: Release) -> list[str]:
-    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+def unknown_warning(unknown: Sequence[Any]) -> list[str]:
+    """Items that the guard does not know."""
+    return [f"{len(unknown):,} items are unknown to the guard and stay untouched: {first_few(unknown)}"] * bool(unknown)
+
+
+def missed_warning(missed: int, asked: int, first: str = "") -> list[str]:
+    """A record of the release holds its warnings, so this one names no user."""
+    return [f"{missed:,} of {asked:,} locked pairs name a user or an item that is not there{first}"] * bool(missed)
+
+
+def _emptied(data: PublicData, release: Release) -> tuple[int, int]:
+    """How many users of the table have no row left, and how many it had."""
     source = data.source or plain_source(data)
-    before = np.unique(source.user_of_row).size
-    left = len(release.table.column(source.user).unique())
-    if left >= before:
+    before = int(np.count_nonzero(np.bincount(source.user_of_row, minlength=data.n_users)))
+    return max(0, before - len(release.table.column(source.user).unique())), before
+
+
+def emptied_warning(gone: int, before: int) -> list[str]:
+    """Whoever has no rating left is missing from the table, which an earlier release or another table may show."""
+    if not gone:
         return []
     return [
-        f"{before - left:,} of {before:,} users have no rating left, so that the release does not name them; give them "
-        "fewer changes with --budget or --most, or leave users with few ratings out of the table"
+        f"{gone:,} of {before:,} users have no rating left, so that the release does not name them; give them fewer "
+        "changes with --budget or --most, or leave users with few ratings out of the table"
     ]
 
 
-def _column_warning(release: Release) -> list[str]:
-    told = release.telltale
+def column_warning(told: Sequence[str]) -> list[str]:
+    """Columns that are empty in new rows."""
     if not told:
         return []
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +78,19 @@ class Chance:
 
     def _words(self, what: str, ids: NDArray[Any], position: Ints) -> Words:
         """A secret number for each position's id."""
-        used = np.flatnonzero(np.bincount(position, minlength=ids.size))
-        words = np.zeros(ids.size, dtype=np.uint64)
-        words[used] = [_word(self._prefix, what, str(each)) for each in ids[used].tolist()]
+        prefix = b"\0".join((self._prefix, what.encode(), b""))
+        for known_prefix, known_ids, words in list(_KNOWN):
+            if known_ids is ids and known_prefix == prefix:
+                return words[position]
+        shake = hashlib.shake_256
+        stream = b"".join([shake(prefix + str(each).encode()).digest(8) for each in ids.tolist()])
+        words = np.frombuffer(stream, dtype="<u8").astype(np.uint64)
+        _KNOWN.append((prefix, ids, words))
         return words[position]
+
+
+# The last ids and their numbers: a block's users come in several draws, and the guard's items in every block.
+_KNOWN: deque[tuple[bytes, NDArray[Any], Words]] = deque(maxlen=4)
 
 
 def _word(prefix: bytes, *parts: str) -> int:

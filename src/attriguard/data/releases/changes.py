@@ -82,8 +82,10 @@ def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int6
     """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
     if X.nnz == 0 or rows.size == 0:
         return np.full(rows.size, -1, dtype=np.int64)
-    numbered = csr_array((np.arange(1, X.nnz + 1), X.indices, X.indptr), shape=X.shape)
-    # Without this, scipy would look through the whole row of every entry.
-    numbered.has_sorted_indices = numbered.has_canonical_format = True
-    found = np.asarray(numbered[rows, np.maximum(columns, 0)]) - 1
-    return np.where(columns >= 0, found, -1)
+    width = np.int64(X.shape[1])
+    keys = np.repeat(np.arange(X.shape[0], dtype=np.int64) * width, np.diff(X.indptr)) + X.indices
+    wanted = rows * width + columns
+    if np.array_equal(keys, wanted):  # rows that stand as the entries do
+        return np.arange(X.nnz, dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), X.nnz - 1)
+    return np.where((columns >= 0) & (keys[place] == wanted), place, -1)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Draws
 from attriguard.data.releases.changes import TableChanges
+from attriguard.data.releases.item_order import ItemOrder
 from attriguard.data.releases.survey import ColumnKind, Survey
 from attriguard.data.releases.visits import Visits
 from attriguard.data.tables.arrays import plain_type
@@ -33,8 +34,6 @@ Flags = NDArray[np.bool_]
 Cells = tuple[Ints, pa.Array | None]
 # How often times are drawn anew for rows of a user that got the same one.
 TURNS = 6
-# Times of the table among which a row falls that has no other to go by.
-SAMPLE = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ def fill_new_rows(
     donors = new.random_donors(draws)
     known = lookup(items, survey.items)[changes.added_columns]
     if main is not None:
-        donors = _fill_main_time(filled, new, (main, survey.columns[main]), _starts(survey, known), (donors, draws))
+        donors = _fill_main_time(filled, new, (main, survey), known, (donors, draws))
     end = source.table.num_rows
     for k, kind in survey.columns.items():
         name = source.table.column_names[k]
@@ -100,8 +99,9 @@ class _NewRows:
         self.user, self.n_users = number[changes.added_users], int(np.count_nonzero(gets_new))
         of_row = number[source.user_of_row]
         mine = np.flatnonzero(of_row >= 0)
-        if (np.diff(of_row[mine]) < 0).any():
-            mine = mine[np.argsort(of_row[mine], kind="stable")]
+        # By user and item, so that nothing depends on where the rows stand in the table.
+        rank, _ = ItemOrder(data.items, data.items[:0]).ranks(by_number=True)
+        mine = mine[np.lexsort((rank[source.item_of_row[mine]], of_row[mine]))]
         self.mine, self.owner = source.rows[mine], of_row[mine]
 
     def random_donors(self, draws: Draws) -> Ints:
@@ -113,31 +113,30 @@ class _NewRows:
         without = np.flatnonzero(count[self.user] == 0)
         if without.size and self.source.rows.size:
             some = draws.of(without)
-            n_rows = self.source.table.num_rows
-            rows, low, high = self.rows_of_items(without, np.arange(n_rows), np.ones(n_rows, dtype=np.bool_))
+            rows, low, high = self._rows_of_items(without)
             same = rows[np.minimum(low + some.choice("other donor", high - low), rows.size - 1)]
             anyone = self.source.rows[some.choice("any donor", np.full(without.size, self.source.rows.size))]
             donors[without] = np.where(high > low, same, anyone)
         return donors
 
-    def rows_of_items(self, which: Ints, times: Ints, valid: Flags) -> tuple[Ints, Ints, Ints]:
-        """The valid rows of the items of some new rows, item by item in the order of time, and each new row's range."""
+    def _rows_of_items(self, which: Ints) -> tuple[Ints, Ints, Ints]:
+        """The rows of the items of some new rows, item by item, and each new row's range among them."""
         source, items = self.source, self.items[which]
-        wanted = np.zeros(int(max(source.item_of_row.max(initial=-1), items.max(initial=-1))) + 2, dtype=np.bool_)
-        wanted[items] = True
-        wanted[-1] = False  # a new row of an item that has no column
-        chosen = np.flatnonzero(wanted[source.item_of_row] & valid[source.rows])
-        chosen = chosen[np.lexsort((times[source.rows[chosen]], source.item_of_row[chosen]))]
-        of_item = source.item_of_row[chosen]
-        rows = np.append(source.rows[chosen], 0)
+        order = np.argsort(source.item_of_row, kind="stable")
+        of_item = source.item_of_row[order]
+        rows = np.append(source.rows[order], 0)
         return rows, np.searchsorted(of_item, items), np.searchsorted(of_item, items, side="right")
 
 
 def _fill_main_time(
-    filled: Filled, new: _NewRows, column: tuple[int, ColumnKind], earliest: Ints, given: tuple[Ints, Draws]
+    filled: Filled, new: _NewRows, column: tuple[int, Survey], known: Ints, given: tuple[Ints, Draws]
 ) -> Ints:
-    """Draw the times of new rows; the result are their donors: where there is one, the own row beside the new one."""
-    (k, kind), (random_donors, draws) = column, given
+    """Draw the times of new rows; the result are their donors: where there is one, the own row beside the new one.
+
+    ``known`` is the position of each new row's item in the survey, -1 where it has none.
+    """
+    (k, survey), (random_donors, draws) = column, given
+    kind, earliest = survey.columns[k], _starts(survey, known)
     form = kind.time
     cells, name = new.source.table.column(k), new.source.table.column_names[k]
     times, valid = form.read(cells)
@@ -158,7 +157,8 @@ def _fill_main_time(
         drawn[todo], beside = visits.draw(new.user[todo], earliest[todo], (kind.low, kind.high), some, turn)
         donors[todo] = np.where(beside >= 0, np.append(visits.rows, 0)[beside], donors[todo])
         lost = todo[beside < 0]
-        drawn[lost] = _times_of_others(new, lost, (times, valid), kind, draws, turn)
+        if lost.size:
+            drawn[lost] = _times_of_others(survey, known[lost], kind.step, draws.of(lost), turn)
         todo = np.flatnonzero(visits.clash(new.user, drawn))
         if not todo.size:
             break
@@ -172,28 +172,22 @@ def _fill_main_time(
     return donors
 
 
-def _times_of_others(
-    new: _NewRows, which: Ints, known: tuple[Ints, Flags], kind: ColumnKind, draws: Draws, turn: int
-) -> Ints:
+def _times_of_others(survey: Survey, known: Ints, step: int, draws: Draws, turn: int) -> Ints:
     """Times between those of two rows of the same item, or of the table, for users whose own will not do."""
-    if not which.size:
-        return which
-    times, valid = known
-    some = draws.of(which)
-    rows, low, high = new.rows_of_items(which, times, valid)
-    after = low + some.choice("item time", np.maximum(high - low - 1, 1), turn)
-    dated = new.source.rows[valid[new.source.rows]]
-    sample = np.sort(times[dated[np.linspace(0, dated.size - 1, min(SAMPLE, dated.size)).astype(np.int64)]])
-    place = some.choice("table time", np.full(which.size, max(sample.size - 1, 1)), turn)
+    moments = survey.moments
+    low, high = moments.starts[known], np.where(known < 0, moments.starts[known], moments.starts[known + 1])
+    after = low + draws.choice("item time", np.maximum(high - low - 1, 1), turn)
+    place = draws.choice("table time", np.full(known.size, max(moments.table.size - 1, 1)), turn)
     alone = high - low < 2
-    first = np.where(alone, sample[place], times[rows[np.minimum(after, rows.size - 1)]])
+    last = moments.times.size - 1
+    first = np.where(alone, moments.table[place], moments.times[np.minimum(after, last)])
     second = np.where(
         alone,
-        sample[np.minimum(place + 1, sample.size - 1)],
-        times[rows[np.clip(after + 1, 0, np.maximum(high - 1, 0))]],
+        moments.table[np.minimum(place + 1, moments.table.size - 1)],
+        moments.times[np.clip(after + 1, 0, np.maximum(high - 1, 0))],
     )
-    between = some.uniform("between", turn) * ((second - first) // kind.step)
-    return first + np.floor(between).astype(np.int64) * kind.step
+    between = draws.uniform("between", turn) * ((second - first) // step)
+    return first + np.floor(between).astype(np.int64) * step
 
 
 def _other_time(

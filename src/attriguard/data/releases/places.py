@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,21 @@ def place_rows(rows: Rows, survey: Survey, chance: Chance, wanted: str) -> Place
 def in_order(rows: Rows, levels: tuple[Level, ...]) -> Ints:
     """The released rows sorted by columns."""
     keys = [level.sign * rows.released(level.column, level.mode) for level in levels]
-    return np.lexsort(keys[::-1]).astype(np.int64)
+    one = _as_one(keys)
+    return np.lexsort(keys[::-1]).astype(np.int64) if one is None else np.argsort(one, kind="stable")
+
+
+def _as_one(keys: list[NDArray[Any]]) -> Ints | None:
+    """Whole numbers that are in the order of several keys, one after the other; None where they would be too large."""
+    if any(key.dtype.kind not in "iu" or not key.size for key in keys):
+        return None
+    ends = [(int(key.min()), int(key.max())) for key in keys]
+    if math.prod(high - low + 1 for low, high in ends) >= 2**63:
+        return None
+    one = np.zeros(keys[0].size, dtype=np.int64)
+    for key, (low, high) in zip(keys, ends, strict=True):
+        one = one * (high - low + 1) + (key - low)
+    return one
 
 
 def shuffled(rows: Rows, chance: Chance, purpose: str) -> Ints:

@@ -194,7 +194,10 @@ def _release(
     wanted: str,
 ) -> Release:
     """Fill the new rows, order and number the rows, and put the table together."""
-    survey = replace(_surveyed(data, source), settled=False) if given is None else given.with_items(source, data.items)
+    if given is None:
+        survey = replace(_surveyed(data, source), settled=False)
+    else:
+        survey = given if given.complete else given.with_items(source, data.items)
     draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws)
     rows = Rows(data, source, items, changes, filled)

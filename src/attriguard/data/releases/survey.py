@@ -14,7 +14,8 @@ whole. A column other than user, item and rating is one of these:
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,8 @@ SAMPLE = 10_000
 _HEX = r"^[0-9a-fA-F-]*$"
 FEWEST_HEX = 8
 NO_TIME = TimeFormat(None)
+# Times of the table among which a row falls that has no other to go by.
+MOMENTS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,22 @@ class ColumnKind:
     letters: tuple[str, ...] = ()
 
 
+class Moments(NamedTuple):
+    """The times of surveyed rows: item by item, each item's in their order from ``starts`` on; a few of ``table``."""
+
+    times: Ints
+    starts: Ints
+    table: Ints
+
+    @classmethod
+    def of(cls, times: Ints, item: Ints, n_items: int) -> Moments:
+        """Sort the times of each item, and take some of all that lie evenly in their order."""
+        order = np.lexsort((times, item))
+        starts = np.searchsorted(item[order], np.arange(n_items + 1))
+        places = np.linspace(0, times.size - 1, min(MOMENTS, times.size)).astype(np.int64)
+        return cls(times[order], starts, np.sort(times)[places])
+
+
 @dataclass(frozen=True, eq=False)
 class Survey:
     """The kinds of a table's other columns by position, and what is known about its items.
@@ -67,7 +86,8 @@ class Survey:
     ``item_cells`` holds a cell for each of ``items`` for every column that depends on the item, ``item_starts`` the
     first time of each item in the main column of times. A survey that comes from a release of a block has the next row
     id of each numbered column in ``next_number``. ``settled`` says that rows are put in the table's ``order`` even in a
-    block that gets no new ones.
+    block that gets no new ones; ``complete``, that a block has nothing to add to it. ``source`` is what was
+    surveyed, ``source_items`` the ids of its items.
     """
 
     columns: dict[int, ColumnKind]
@@ -77,6 +97,20 @@ class Survey:
     order: Any = None
     next_number: dict[int, int] = field(default_factory=dict)
     settled: bool = True
+    complete: bool = False
+    source: SourceTable | None = field(default=None, repr=False)
+    source_items: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The times of the surveyed rows, for users whose own times will not do."""
+        main = self.main_time
+        if main is None or self.source is None:
+            raise ValueError("a survey without a column of times")
+        times, valid = self.columns[main].time.read(self.source.table.column(main))
+        dated = valid[self.source.rows]
+        item = lookup(self.source_items, self.items)[self.source.item_of_row]
+        return Moments.of(times[self.source.rows][dated], item[dated], self.items.size)
 
     @property
     def main_time(self) -> int | None:
@@ -107,7 +141,7 @@ def survey_table(source: SourceTable, items: NDArray[Any]) -> Survey:
     """What the table says about its columns; ``items`` are the ids of the source's items."""
     roles = (source.user, source.item, source.rating)
     kinds = {k: _kind(source, k) for k in range(source.table.num_columns) if k not in roles}
-    return Survey(kinds, items[:0]).with_items(source, items)
+    return Survey(kinds, items[:0], source=source, source_items=items).with_items(source, items)
 
 
 def _kind(source: SourceTable, k: int) -> ColumnKind:

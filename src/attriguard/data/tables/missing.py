@@ -26,16 +26,17 @@ def check_missing(missing: Iterable[str] | None) -> frozenset[str]:
         raise ParameterError(
             f"missing is a list of marks that stand for no value, such as ['NA', '?'], got {missing!r}"
         )
-    return frozenset(map(_bare, MISSING if missing is None else missing))
+    return frozenset(map(bare_mark, MISSING if missing is None else missing))
 
 
-def _bare(mark: str) -> str:
+def bare_mark(mark: str) -> str:
+    """A cell as marks are compared."""
     return " ".join(mark.split()).casefold()
 
 
 def without_missing(column: Coded, marks: frozenset[str], rowless: int) -> Coded:
     """The column in which a missing value is none, with a note; ``rowless`` users are not in the table at all."""
-    found = [_bare(value) in marks for value in column.values]
+    found = [bare_mark(value) in marks for value in column.values]
     group = np.where(found, UNDISCLOSED, np.arange(len(found)))
     known = column.regrouped(group, column.values)
     if not known.undisclosed:

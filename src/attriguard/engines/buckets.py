@@ -1,0 +1,131 @@
+"""Users brought together: DuckDB divides the rows by a hash of the user into buckets on the disk.
+
+A bucket holds complete users and is read as one block, sorted. Beside the buckets stands a sample of users, and one row
+of each item, by which the table's other columns are judged.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attriguard.data.files import sync, written_beside
+from attriguard.data.releases.survey import Survey
+from attriguard.data.tables.columns import Roles
+from attriguard.data.tables.source import plain_source
+from attriguard.data.tables.table import InputTable
+from attriguard.engines.duck import connected, text
+from attriguard.engines.sources import Source
+from attriguard.operations.protector import Protector
+from attriguard.progress import Progress
+
+# Rows of a bucket: a block that is worth a worker's while, and needs little memory.
+BUCKET_ROWS = 400_000
+# More files at once cost more than larger buckets do.
+MOST_BUCKETS = 512
+# Rows of sampled users by which other columns are judged; a smaller table is looked at as a whole.
+SAMPLE_ROWS = 200_000
+# Bytes that protecting a row takes, those of each further column, and those of a worker before its first row.
+ROW_BYTES, CELL_BYTES, WORKER_BYTES = 400, 60, 300 * 10**6
+DONE = "done"
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """The buckets of a source in a folder of their own."""
+
+    source: Source
+    roles: Roles
+    folder: Path
+    n: int
+
+    @property
+    def others(self) -> bool:
+        """Whether the table has columns besides user, item and rating."""
+        return len(self.source.schema) > len([role for role in self.roles if role is not None])
+
+    @property
+    def _user(self) -> str:
+        return self.source.id_of(self.roles.user)
+
+    @property
+    def _order(self) -> str:
+        """By user and item, and below that by all cells, so that nothing depends on how the rows came."""
+        first = [f"c{self.roles.user}", f"c{self.roles.item}"]
+        return ", ".join([*first, *(name for name in self.source.columns if name not in first)])
+
+    def fill(self, memory: int, threads: int, progress: Progress) -> None:
+        """Read the source, unless a run before this one has come to the end of it."""
+        if (self.folder / DONE).exists():
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700)
+        progress.tell("bringing users together")
+        with connected(self.folder / "spill", memory=memory, threads=threads) as connection:
+            self._sample(connection)
+            connection.execute(
+                f"COPY (SELECT *, hash({self._user}) % {self.n} AS bucket FROM {self.source.relation(connection)}) "
+                f"TO {text(self.folder / 'rows')} (FORMAT parquet, PARTITION_BY (bucket), COMPRESSION snappy)"
+            )
+        for path in self.folder.rglob("*.parquet"):
+            sync(path)
+        with written_beside(self.folder / DONE):
+            pass
+
+    def _sample(self, connection: Any) -> None:
+        """Some users, and one row of each item; which ones depends on their ids alone. Plain tables need hardly any."""
+        relation, rows = self.source.relation, self.source.count(connection) if self.others else 0
+        word = f"md5_number_lower({self._user}::VARCHAR)"
+        share = min(1.0, SAMPLE_ROWS / max(1, rows))
+        chosen = "" if share == 1.0 else f"WHERE {word} < {int(share * 2**64)}"
+        ordered = f"ORDER BY {self._order}" if self.others else "LIMIT 1"
+        connection.execute(
+            f"COPY (SELECT * FROM {relation(connection)} {chosen} {ordered}) "
+            f"TO {text(self.folder / 'sample.parquet')} (FORMAT parquet)"
+        )
+        if chosen:
+            item = self.source.id_of(self.roles.item)
+            row = f"arg_min(struct_pack({', '.join(f'{c} := {c}' for c in self.source.columns)}), {word})"
+            connection.execute(
+                f"COPY (SELECT unnest(one) FROM (SELECT {row} AS one FROM {relation(connection)} GROUP BY {item})) "
+                f"TO {text(self.folder / 'items.parquet')} (FORMAT parquet)"
+            )
+
+    def block(self, k: int, memory: int) -> InputTable | None:
+        """The complete users of a bucket, sorted; None for an empty one."""
+        folder = self.folder / "rows" / f"bucket={k}"
+        if not folder.exists():
+            return None
+        with connected(self.folder / "spill", memory=memory, threads=1) as connection:
+            rows = connection.sql(
+                f"SELECT {', '.join(self.source.columns)} FROM read_parquet({text(folder / '*.parquet')}, "
+                f"hive_partitioning = false) ORDER BY {self._order}"
+            ).to_arrow_table()
+        return self.source.typed(rows, f"{self.source.name} (users of part {k})")
+
+    def settled(self, protector: Protector) -> Protector:
+        """The protector for all blocks: the sample tells what other columns are."""
+        settled = protector.settled(protector.prepare(self._read("sample")), "numbers")
+        if not (self.folder / "items.parquet").exists() or settled.survey is None:
+            return settled
+        rows = protector.prepare(self._read("items"))
+        source = (rows.data.source or plain_source(rows.data)).compact()
+        survey: Survey = settled.survey.with_items(source, rows.data.items)
+        return replace(settled, survey=survey)
+
+    def _read(self, name: str) -> InputTable:
+        rows: pa.Table = pq.read_table(self.folder / f"{name}.parquet")
+        return self.source.typed(rows, self.source.name)
+
+
+def bucket_count(rows: int, n_columns: int, memory: int, workers: int) -> int:
+    """Into how many buckets so many rows go, so that all workers together keep to the memory."""
+    each = max(memory - workers * WORKER_BYTES, memory // 4) // workers
+    fit = each // (ROW_BYTES + CELL_BYTES * max(0, n_columns - 3))
+    size = max(1, min(BUCKET_ROWS, fit))
+    return max(1, min(MOST_BUCKETS, -(-rows // size)))

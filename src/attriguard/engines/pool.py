@@ -1,0 +1,119 @@
+"""Buckets through workers, one process a core; with one core, or one bucket, in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from queue import SimpleQueue
+from typing import Any
+
+from attriguard.engines.duck import NoSpaceError
+from attriguard.engines.maker import Maker
+from attriguard.engines.worker import is_full
+from attriguard.errors import DataError
+
+Facts = dict[str, Any]
+
+
+class WorkerError(DataError):
+    """A worker process that ended before its work."""
+
+
+def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
+    """Make parts, and give each one's number and facts when it is written."""
+    if min(workers, len(todo)) < 2:
+        yield from _here(job, todo)
+        return
+    with ExitStack() as stack:
+        pool = ThreadPoolExecutor(workers)
+        stack.callback(pool.shutdown, cancel_futures=True)  # called when the processes have ended
+        free: SimpleQueue[_Worker] = SimpleQueue()
+        for _ in range(min(workers, len(todo))):
+            free.put(stack.enter_context(_started(job)))
+
+        def make(k: int) -> tuple[int, Facts]:
+            worker = free.get()
+            try:
+                return k, worker.make(k)
+            finally:
+                free.put(worker)
+
+        waiting = {pool.submit(make, k) for k in todo}
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for each in done:
+                yield each.result()
+
+
+def _here(job: Mapping[str, Any], todo: Sequence[int]) -> Iterator[tuple[int, Facts]]:
+    maker: Callable[[int], Facts] | None = None
+    for k in todo:
+        try:
+            maker = maker or Maker.of(job).make
+            yield k, maker(k)
+        except DataError as error:
+            raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
+
+
+class _Worker:
+    """A process that makes parts."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def tell(self, message: Any) -> None:
+        """One line to the process."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+        except OSError as error:
+            raise self.gone() from error
+
+    def make(self, k: int) -> Facts:
+        """Have a part made."""
+        self.tell(k)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise self.gone()
+        found: Facts = json.loads(line)
+        if "error" in found:
+            raise NoSpaceError("there is no space left on the disk") if found["no_space"] else DataError(found["error"])
+        return found
+
+    def gone(self) -> DataError:
+        """What is said of a process that has ended before its work."""
+        code = self.process.wait()
+        how = f"was killed (signal {-code})" if code < 0 else f"ended (code {code})"
+        return WorkerError(f"a worker process {how}; if the memory was too small, give less with --memory")
+
+
+@contextmanager
+def _started(job: Mapping[str, Any]) -> Iterator[_Worker]:
+    one = {"ATTRIGUARD_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "attriguard.engines.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env={**os.environ, **one},
+    )  # fmt: skip
+    worker = _Worker(process)
+    try:
+        worker.tell(job)
+        yield worker
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        try:
+            process.stdin.close()
+        except OSError:
+            process.kill()
+        process.wait()
