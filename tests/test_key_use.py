@@ -135,7 +135,9 @@ def test_users_without_a_rating_left_are_counted(data, people):
 
 
 def test_an_empty_release_is_refused(data, people, tmp_path):
-    released = ag.protect(few_ratings(data, 2000), members=2, check=False, key=KEY, budget=4.0, **people)
+    released = ag.protect(
+        few_ratings(data, 2000), members=2, check=False, key=KEY, budget=4.0, budget_over="user", **people
+    )
     assert released.table.num_rows == 0
     for each in (released, replace(released, even_if_worse=True)):
         with pytest.raises(ReleaseRefusedError, match="this release is empty: none of the 2,000 users"):

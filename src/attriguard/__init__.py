@@ -17,7 +17,7 @@ _EXPORTS = {
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
     "clear_cache": "operations.cache",
-    "choose_engine": "engines.embedded",
+    "choose_engine": "engines.choice",
     "compare": "operations.compare",
     "describe_guard": "operations.guards",
     "evaluate": "operations.evaluate",
@@ -108,8 +108,8 @@ if TYPE_CHECKING:
     from attriguard.data.scale import RatingScale as RatingScale
     from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
+    from attriguard.engines.choice import choose_engine as choose_engine
     from attriguard.engines.embedded import ReleasedParts as ReleasedParts
-    from attriguard.engines.embedded import choose_engine as choose_engine
     from attriguard.engines.embedded import protect_files as protect_files
     from attriguard.engines.learning import sample_ratings as sample_ratings
     from attriguard.exports.base import Export as Export

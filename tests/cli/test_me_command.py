@@ -20,7 +20,11 @@ def mine(files):
 
 
 def test_it_says_what_is_inferred_and_what_to_change(mine, guard_file, cli):
-    code, out, err = cli("me", mine, "--guard", guard_file, "--budget", 3)
+    # A draw may change nothing, so it is a keyed one that does.
+    key = mine.parent / "a.key"
+    key.write_text("a secret of more than sixteen bytes")
+    key.chmod(0o600)
+    code, out, err = cli("me", mine, "--guard", guard_file, "--budget", 3, "--key", f"@{key}")
     assert (code, err) == (0, "")
     assert "a classifier infers: city = " in out
     for heading in ("How sure a classifier is", "What tells most", "What to change", "What this does not protect"):

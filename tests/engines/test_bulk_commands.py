@@ -11,7 +11,7 @@ from conftest_engines import KEY, by_user_and_item, whole_of
 
 from attriguard.cli import app
 from attriguard.cli._shell import run
-from attriguard.engines import embedded
+from attriguard.engines import choice
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_large_file_goes_to_the_engine_and_a_small_one_does_not(place, plain, 
     pq.write_table(plain, place / "ratings.parquet")
     command = ["protect", "ratings.parquet", "--guard", "city.guard", "--key", "@secret.key", "--output"]
     assert run(app, [*command, "small.parquet"]) == 0
-    monkeypatch.setattr(embedded, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(choice, "LARGE_BYTES", 1000)
     assert run(app, [*command, "large.parquet"]) == 2
     assert "name a folder, such as released, or keep it in memory with --engine memory" in capsys.readouterr().err
     assert run(app, [*command, "large.parquet", "--engine", "memory"]) == 0

@@ -161,6 +161,7 @@ def test_row_numbers_are_refused(plain, guard, tmp_path):
 
 def test_a_budget_of_everyone_needs_a_settled_price(data, plain, tmp_path):
     guard = ag.learn(data, goal="conceal", members=1, budget=2.0, budget_over="everyone", random_state=0)
+    guard.price_ = None
     for work in (
         lambda: ag.protect_batches(plain.to_batches(), guard, key=KEY),
         lambda: ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY),

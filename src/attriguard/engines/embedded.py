@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from attriguard._checks import check_choice, check_count
+from attriguard._checks import check_count
 from attriguard._keys import derive_key
 from attriguard._text import count_of
 from attriguard._version import __version__
@@ -24,7 +24,7 @@ from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory
 from attriguard.engines.maker import job_of, totals_of, wishes_record
 from attriguard.engines.parts import Parts
 from attriguard.engines.pool import WorkerError, made_parts
-from attriguard.engines.sources import Source, is_large, open_source
+from attriguard.engines.sources import Source, open_source
 from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard
 from attriguard.kernels.threads import n_threads
@@ -35,10 +35,7 @@ from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress, ProgressLike
 from attriguard.report.page import Page, Section, Table
 
-# A table of at least so many bytes goes through the engine, and its release is a folder of parts.
-LARGE_BYTES = 512 * 2**20
 USUAL_MEMORY = "2GB"
-ENGINES = ("auto", "memory", "embedded")
 # Rows by which a guard for other data, a wrong column or another scale is found before the long work.
 HEAD_ROWS = 20_000
 # How a table is read here; what is about an attributes table has no use.
@@ -98,17 +95,6 @@ class ReleasedParts(Result):
         """Where the parts are, and how their rows are ordered."""
         ordered = "in any order" if self.shuffled else "sorted by user and item"
         return (f"wrote {self.folder}; the rows of each part are {ordered}",)
-
-
-def choose_engine(ratings: str | os.PathLike[str] | None, asked: str = "auto") -> str:
-    """ "memory", or "embedded" for a folder, a glob, a table of a database, and a file of 512 MiB and more.
-
-    ``asked`` is one of the two, or "auto".
-    """
-    check_choice(asked, ENGINES, name="engine")
-    if asked != "auto":
-        return asked
-    return "embedded" if ratings is not None and is_large(ratings, LARGE_BYTES) else "memory"
 
 
 def protect_files(

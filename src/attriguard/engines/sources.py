@@ -24,10 +24,10 @@ from attriguard.data.files import check_file
 from attriguard.data.tables.csv_text import MAX_COLUMNS, CsvStyle, parse_csv, too_many_columns
 from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, known_suffixes, suffix_of
 from attriguard.data.tables.table import InputTable
+from attriguard.engines.choice import database_of
 from attriguard.engines.duck import quoted, text
 from attriguard.errors import DataError
 
-SQLITE_MAGIC, DUCKDB_MAGIC = b"SQLite format 3\0", b"DUCK"
 # What is read of a file to learn how it is written, and of both its ends to know it again.
 HEAD_BYTES = 1 << 20
 BATCH_ROWS = 50_000
@@ -149,18 +149,10 @@ class Source:
         return [{"file": os.path.relpath(path, folder), **_fingerprint(path)} for path in self.files]
 
 
-def is_large(given: str | os.PathLike[str], least: int) -> bool:
-    """Whether an engine reads this: a folder, a glob, a table of a database, or a file of at least so many bytes."""
-    path = Path(given)
-    if path.is_file():
-        return path.stat().st_size >= least
-    return path.is_dir() or bool(glob.has_magic(str(path))) or _database(path) is not None
-
-
 def open_source(given: str | os.PathLike[str]) -> Source:
     """Find the files, and learn what columns they have; files that do not fit together are refused."""
     path = Path(given)
-    found = None if path.exists() else _database(path)
+    found = None if path.exists() else database_of(path)
     if found is not None:
         return _open_database(*found)
     files = _files(path)
@@ -256,19 +248,6 @@ def _opened(path: Path) -> IO[bytes]:
         return pa.input_stream(path)  # which unpacks a gzip
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-
-
-def _database(path: Path) -> tuple[Path, str, str] | None:
-    """The file, the kind and the table that FILE:TABLE names; None for anything else."""
-    name, colon, table = str(path).rpartition(":")
-    if not (colon and table and os.path.isfile(name)):
-        return None
-    with open(name, "rb") as file:
-        head = file.read(16)
-    kind = "sqlite" if head == SQLITE_MAGIC else "duckdb" if head[8:12] == DUCKDB_MAGIC else None
-    if kind is None:
-        raise DataError(f"{name} is neither a DuckDB nor an SQLite file; name a table's file without ':{table}'")
-    return Path(name), kind, table
 
 
 def _open_database(file: Path, kind: str, table: str) -> Source:
