@@ -39,8 +39,8 @@ PARTS = 10_000
 # Bits of a linear classifier's weights and of the ensemble's first layer, which is nearly all of it.
 LINEAR_BITS, FIRST_LAYER_BITS = 16, 8
 # Members of the ensemble that go into a page. Twin, goal conceal, 4 changes, four divisions of the users that had no
-# part in this choice: with 4 members of 8 bits instead of 8 whole ones, a retrained LR is right about 0.02 points more
-# of the users (standard error 0.10), and a retrained MLP about 0.20 points more (0.15), of about 22 % and 24 %.
+# part in this choice: with 4 members of 8 bits instead of 8 whole ones, a retrained LR is right about 0.20 points more
+# of the users (standard error 0.20), and a retrained MLP about 0.03 points more (0.02), of about 22 % and 26 %.
 MEMBERS = 4
 # What a page's search does; a guard that asks for anything else is refused.
 DEFAULTS = {"step": 1.0, "maxiter": None, "confidence": None, "cost": "l0"}
