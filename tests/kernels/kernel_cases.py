@@ -121,6 +121,13 @@ def l2_costs(rng):
     return [*x, *edits, m, *span(rng, n), untouched((n, m), np.float64)]
 
 
+def find_places(rng):
+    n, n_items, wanted = int(rng.integers(1, 6)), int(rng.integers(1, 15)), int(rng.integers(0, 40))
+    indptr, indices, _ = rows(rng, n, n_items)
+    asked = rng.integers(0, n, wanted), rng.integers(-1, n_items + 1, wanted)
+    return [indptr, indices, *asked, *span(rng, wanted), untouched(wanted, np.int64)]
+
+
 def bounds(rng, n_items):
     """What added entries may rise to, and whether they do so at once."""
     jump = rng.random() < 0.3

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from attriguard._checks import UNDISCLOSED, check_choice
@@ -167,17 +168,18 @@ def _scale_of(table: InputTable, roles: Roles, raw: NDArray[np.float64] | None, 
     """The scale that was given, or the smallest that holds all ratings; a rating that is not on it is refused."""
     if raw is None or roles.rating is None:
         return RatingScale.likes()
+    distinct = pa.array(raw).unique().to_numpy()  # few, whatever the number of rows
     if given is None:
         try:
-            return RatingScale.infer(raw)
+            return RatingScale.infer(distinct)
         except DataError as error:
             raise DataError(
                 f"{table.name}, column {table.column_names[roles.rating]!r}: {error}; if these are no ratings, name "
                 f"another column with the option rating, or take every row as a like with the option like"
             ) from error
     scale = check_scale(given)
-    off = np.flatnonzero(scale.off_scale(raw))
-    if off.size:
+    if scale.off_scale(distinct).any():
+        off = np.flatnonzero(scale.off_scale(raw))
         row = int(off[0])
         raise DataError(
             f"{table.at(row, roles.rating)}: the rating {raw[row]:g} is not on the scale {scale} "

@@ -86,7 +86,7 @@ def _search_range(
         if done == start:  # not even one user fits
             room *= 2
             continue
-        parts.append((items[:used].copy(), values[:used].copy()))
+        parts.append((items[:used], values[:used]))  # what is unused of a buffer was never touched
         start = done
     return parts
 

@@ -57,19 +57,20 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     """
     levels = data.scale.levels
     old = _levels(data.X, levels)[find_entries(data.X, source.user_of_row, source.item_of_row)]
-    entry = find_entries(released, source.user_of_row, column[source.item_of_row])
+    columns = column[source.item_of_row]
+    entry = find_entries(released, source.user_of_row, columns)
     after = _levels(released, levels)
-    new = np.where(column[source.item_of_row] < 0, old, after[entry])
-    is_new = after[:-1] > 0
-    is_new[entry[entry >= 0]] = False
-    rows = np.repeat(np.arange(released.shape[0], dtype=np.int64), np.diff(released.indptr))
+    new = np.where(columns < 0, old, after[entry])
+    is_new = after > 0
+    is_new[entry] = False  # entry -1 is the last, which is no entry
+    added, other = np.flatnonzero(is_new), new != old
     return TableChanges(
         new_level=new,
-        changed=(new != old) & (new > 0),
-        removed=(new != old) & (new == 0),
-        added_users=rows[is_new],
-        added_columns=released.indices[is_new].astype(np.int64),
-        added_levels=after[:-1][is_new],
+        changed=other & (new > 0),
+        removed=other & (new == 0),
+        added_users=np.searchsorted(released.indptr, added, side="right") - 1,
+        added_columns=released.indices[added].astype(np.int64),
+        added_levels=after[added],
     )
 
 
@@ -80,12 +81,10 @@ def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
 
 def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
-    if X.nnz == 0 or rows.size == 0:
-        return np.full(rows.size, -1, dtype=np.int64)
-    width = np.int64(X.shape[1])
-    keys = np.repeat(np.arange(X.shape[0], dtype=np.int64) * width, np.diff(X.indptr)) + X.indices
-    wanted = rows * width + columns
-    if np.array_equal(keys, wanted):  # rows that stand as the entries do
-        return np.arange(X.nnz, dtype=np.int64)
-    place = np.minimum(np.searchsorted(keys, wanted), X.nnz - 1)
-    return np.where((columns >= 0) & (keys[place] == wanted), place, -1)
+    from attriguard.kernels.entries import find_places
+    from attriguard.kernels.threads import over_users
+
+    places = np.empty(rows.size, dtype=np.int64)
+    indptr = X.indptr.astype(np.int64, copy=False)
+    over_users(rows.size, lambda start, stop: find_places(indptr, X.indices, rows, columns, start, stop, places))
+    return places

@@ -120,11 +120,10 @@ def table_rows(data: PublicData, source: SourceTable, survey: Survey) -> Rows:
 def find_order(rows: Rows, survey: Survey, sequence: Ints | None = None) -> tuple[Level, ...]:
     """The columns that the rows are sorted by; ``sequence`` are the rows in another order than the table's."""
     source = rows.source
-    sequence = np.arange(source.rows.size) if sequence is None else sequence
-    if sequence.size < 2:
+    if source.rows.size < 2:
         return (Level(source.user, "together"),)
     alone = int(np.bincount(source.user_of_row).max()) == 1  # every user has one row
-    tie, levels = np.ones(sequence.size - 1, dtype=np.bool_), list[Level]()
+    tie, levels = np.ones(source.rows.size - 1, dtype=np.bool_), list[Level]()
     while len(levels) < MOST_LEVELS and tie.any():
         evidence = EVIDENCE if alone or (levels and levels[0].column == source.user) else 1
         found = _user_level(rows, sequence) if not levels else None
@@ -133,7 +132,7 @@ def find_order(rows: Rows, survey: Survey, sequence: Ints | None = None) -> tupl
         if found is None:
             break
         levels.append(found)
-        values = rows.pair(found.column, found.mode)[0][sequence]
+        values = _along(sequence, rows.pair(found.column, found.mode)[0])
         tie &= values[1:] == values[:-1]
     return tuple(levels)
 
@@ -160,24 +159,34 @@ def first_broken(rows: Rows, levels: tuple[Level, ...]) -> int | None:
     return None
 
 
-def _user_level(rows: Rows, sequence: Ints) -> Level | None:
+def _along(sequence: Ints | None, values: NDArray[Any]) -> NDArray[Any]:
+    """The values of the rows in a sequence, or in the table's own order."""
+    return values if sequence is None else values[sequence]
+
+
+def _user_level(rows: Rows, sequence: Ints | None) -> Level | None:
     """Are the rows sorted by user, or does each user have them in one?"""
-    user, tie = rows.source.user, np.ones(sequence.size - 1, dtype=np.bool_)
-    of_row = rows.source.user_of_row[sequence]
-    if np.count_nonzero(np.diff(of_row)) + 1 > np.count_nonzero(np.bincount(of_row)):
+    of_row = _along(sequence, rows.source.user_of_row)
+    others = of_row[1:] != of_row[:-1]
+    if np.count_nonzero(others) + 1 > np.count_nonzero(np.bincount(of_row)):
         return None
+    user = rows.source.user
     for mode in rows.modes(user):
-        sign = _direction(rows.pair(user, mode)[0][sequence], tie, 1)
+        sign = _direction(_along(sequence, rows.pair(user, mode)[0]), others, 1)
         if sign is not None:
             return Level(user, mode, sign)
     return Level(user, "together")
 
 
-def _next_level(rows: Rows, survey: Survey, known: tuple[Ints, Flags], evidence: int, used: list[int]) -> Level | None:
+def _next_level(
+    rows: Rows, survey: Survey, known: tuple[Ints | None, Flags], evidence: int, used: list[int]
+) -> Level | None:
     """A column by which the rows are sorted that are equal so far, looked for in a sample of them first."""
     sequence, tie = known
-    starts = np.linspace(0, max(sequence.size - WINDOW, 0), WINDOWS).astype(np.int64)
-    sample = np.unique((starts[:, None] + np.arange(min(WINDOW, sequence.size))).reshape(-1))
+    n_rows = rows.source.rows.size
+    starts = np.linspace(0, max(n_rows - WINDOW, 0), WINDOWS).astype(np.int64)
+    sample = np.unique((starts[:, None] + np.arange(min(WINDOW, n_rows))).reshape(-1))
+    sampled = sample if sequence is None else sequence[sample]
     near = (np.diff(sample) == 1) & tie[sample[:-1]] if used else np.ones(sample.size - 1, dtype=np.bool_)
     times = [k for k, kind in survey.columns.items() if kind.kind == "time"]
     others = [k for k, kind in survey.columns.items() if kind.kind in ("item", "copy")]
@@ -185,9 +194,9 @@ def _next_level(rows: Rows, survey: Survey, known: tuple[Ints, Flags], evidence:
     for column in (rows.source.user, rows.source.item, *times, *rating, *others):
         for mode in rows.modes(column) if column not in used else []:
             try:
-                if _direction(rows.sample(column, mode, sequence[sample]), near, 0) is None:
+                if _direction(rows.sample(column, mode, sampled), near, 0) is None:
                     continue
-                sign = _direction(rows.pair(column, mode)[0][sequence], tie, evidence)
+                sign = _direction(_along(sequence, rows.pair(column, mode)[0]), tie, evidence)
             except pa.ArrowException:
                 continue  # cells that cannot be compared
             if sign is not None:
