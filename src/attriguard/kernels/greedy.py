@@ -23,12 +23,30 @@ REACHED, EXTENDED = 1, 2
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _highest(values: Any, n: int) -> float:
+    """The highest of the first n values, -inf if there is none."""
+    # Four maxima side by side, since each comparison of one must wait for the one before.
+    a, b, c, d = -np.inf, -np.inf, -np.inf, -np.inf
+    for k in range(0, n - 3, 4):
+        a = values[k] if values[k] > a else a
+        b = values[k + 1] if values[k + 1] > b else b
+        c = values[k + 2] if values[k + 2] > c else c
+        d = values[k + 3] if values[k + 3] > d else d
+    for k in range(n - n % 4, n):
+        a = values[k] if values[k] > a else a
+    return max(max(a, b), max(c, d))
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _rival(scores: Any, i: int) -> int:
     """The value that leads C_i or follows it closest: arg max over k ≠ i, first index in a tie."""
-    best = -1
-    for k in range(scores.shape[0]):
-        if k != i and (best < 0 or scores[k] > scores[best]):
-            best = k
+    m, own = scores.shape[0], scores[i]
+    scores[i] = -np.inf
+    high = _highest(scores, m)
+    scores[i] = own
+    best = 0
+    while best < m - 1 and (best == i or scores[best] != high):
+        best += 1
     return best
 
 
@@ -86,15 +104,15 @@ def _best_addition(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _own_gains(i: int, k: int, weights: Any, now: Any, way: Any, n_own: int, gain: Any) -> None:
-    """What moving each of the user's own entries to its bound would gain; 0 where it may not move."""
+def _own_gains(i: int, k: int, weights: Any, now: Any, way: Any, bound: bool, n_own: int, gain: Any) -> None:
+    """What moving each of the user's own entries to its bound would gain; 0 where it may not move (`bound`: some)."""
     for s in range(n_own):
-        gradient = weights[s, i] - (weights[s, k] if k >= 0 else 0.0)
+        gradient = weights[i, s] - (weights[k, s] if k >= 0 else 0.0)
         gain[s] = (1.0 - now[s]) * gradient if gradient > 0.0 else -now[s] * gradient
-    for s in range(n_own):
+    for s in range(n_own if bound else 0):
         # An entry moves one way only, so that a changing rival cannot make the search go in circles.
         if way[s] != 0:
-            gradient = weights[s, i] - (weights[s, k] if k >= 0 else 0.0)
+            gradient = weights[i, s] - (weights[k, s] if k >= 0 else 0.0)
             if way[s] == FIXED or way[s] * gradient < 0.0:
                 gain[s] = 0.0
 
@@ -110,6 +128,9 @@ def _attempt(
     """One run of the search towards value i; returns whether it got there, and how many entries it added."""
     m = scores.shape[0]
     n_new, taken = 0, 0
+    bound = False  # is an own entry fixed, or has one moved?
+    for s in range(n_own):
+        bound |= own_way[s] != 0
     against, row, at = -2, -1, 0
     while True:
         k = _rival(scores, i)
@@ -120,7 +141,7 @@ def _attempt(
         if not margin:
             k = -1
         if modify and k != against:
-            _own_gains(i, k, own_weights, own_now, own_way, n_own, gain)
+            _own_gains(i, k, own_weights, own_now, own_way, bound, n_own, gain)
         if k != against:
             row = m + i * m + k if margin else i
             at = ranked_end[row - 1] if row > 0 else 0
@@ -128,12 +149,13 @@ def _attempt(
         # The best move, as (gain, item, slot, upwards); slots: own entries, then added ones, -1 for a new entry.
         best, item, slot, up = -np.inf, -1, -1, True
         if modify:
-            best = 0.0  # without a gain the search stands still; only Add_New on C_i goes on, as printed
-            for s in range(n_own):
-                if gain[s] >= best and gain[s] > 0.0:
-                    rises = own_weights[s, i] > (own_weights[s, k] if margin else 0.0)
-                    if gain[s] > best or (rises and not up):  # an increase wins a tie
-                        best, item, slot, up = gain[s], own[s], s, rises
+            # Without a gain the search stands still; only Add_New on C_i goes on, as printed.
+            best = max(0.0, _highest(gain, n_own))
+            for s in range(n_own if best > 0.0 else 0):
+                if gain[s] == best:
+                    rises = own_weights[i, s] > (own_weights[k, s] if margin else 0.0)
+                    if item < 0 or (rises and not up):  # an increase wins a tie
+                        item, slot, up = own[s], s, rises
         elif margin:
             best = 0.0
         if add:
@@ -168,7 +190,8 @@ def _attempt(
             after = _moved(before, min(1.0, before + step) if up else max(0.0, before - step), levels)
             own_now[slot] = after
             own_way[slot] = 1 if up else -1
-            gradient = own_weights[slot, i] - (own_weights[slot, k] if margin else 0.0)
+            bound = True
+            gradient = own_weights[i, slot] - (own_weights[k, slot] if margin else 0.0)
             gain[slot] = (1.0 - after) * gradient if up else -after * gradient
         for v in range(m):
             scores[v] += (after - before) * W[item, v]
@@ -236,7 +259,7 @@ def greedy_search(
     longest = 0
     for u in range(start, stop):
         longest = max(longest, indptr[u + 1] - indptr[u])
-    own_weights, gain = np.empty((longest, m)), np.empty(longest)
+    own_weights, gain = np.empty((m, longest)), np.empty(longest)
     own_x, own_now = np.empty(longest), np.empty(longest)
     own_way, own_fixed = np.empty(longest, np.int8), np.empty(longest, np.int8)
     new, new_now = np.empty(n_items, np.int32), np.empty(n_items)
@@ -257,9 +280,9 @@ def greedy_search(
             own_fixed[s] = FIXED if blocked[own[s]] == OWN or upper[own[s]] < 0.0 else 0
             x, j = own_x[s], own[s]
             for v in range(m):
-                own_weights[s, v] = W[j, v]
+                own_weights[v, s] = W[j, v]
             for v in range(m):
-                base[v] += x * own_weights[s, v]
+                base[v] += x * W[j, v]
         for s in range(n_own):
             blocked[own[s]] = OWN
         user_start = used

@@ -152,6 +152,19 @@ def test_an_order_is_kept(by: str, downwards: str, text: bool, tmp_path: Path) -
         assert (out.sort_values(columns, ascending=upwards, kind="stable").index == np.arange(len(out))).all()
 
 
+def test_numbers_without_a_sign_can_fall() -> None:
+    rng = np.random.default_rng(0)
+    pairs, kind = rng.permutation(1200)[:400], rng.permutation(30).astype(np.uint8) // 10
+    frame = pd.DataFrame({"user": pairs // 30, "item": pairs % 30, "rating": pairs % 5 + 1, "kind": kind[pairs % 30]})
+    frame = frame.sort_values(["kind", "user", "item"], ascending=[False, True, True], ignore_index=True)
+    data = ag.read_ratings(frame, scale=(1, 5, 1))
+    X = data.X.toarray()
+    X[(X == 0) & (rng.random(X.shape) < 0.1)] = 0.6
+    out = release_table(data, csr_array(X))
+    assert out.num_rows > 440
+    assert (np.diff(out["kind"].to_numpy().astype(int)) <= 0).all()
+
+
 def test_new_rows_keep_the_order_of_a_sorted_table() -> None:
     table = pa.table({"user": [1, 1, 2, 2], "item": [10, 40, 20, 30], "rating": [1, 2, 3, 4]})
     data = ag.read_ratings(table, scale=(1, 5))

@@ -43,6 +43,12 @@ class Level(NamedTuple):
     mode: str
     sign: int = 1
 
+    def signed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Numbers that rise along the rows."""
+        if self.sign == 1:
+            return values
+        return -values if values.dtype.kind == "f" else ~values  # ~n is -n - 1, for numbers without a sign, too
+
 
 class Rows:
     """The cells of the table's rows, and of the new ones, as numbers that compare as the cells do."""
@@ -152,7 +158,7 @@ def first_broken(rows: Rows, levels: tuple[Level, ...]) -> int | None:
     """The first of the levels by which the table's rows are not sorted; None if they are sorted by all."""
     tie = np.ones(max(rows.source.rows.size - 1, 0), dtype=np.bool_)
     for depth, level in enumerate(levels):
-        values = level.sign * rows.pair(level.column, level.mode)[0]
+        values = level.signed(rows.pair(level.column, level.mode)[0])
         if ((values[1:] < values[:-1]) & tie).any():
             return depth
         tie &= values[1:] == values[:-1]

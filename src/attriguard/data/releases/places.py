@@ -54,21 +54,23 @@ def place_rows(rows: Rows, survey: Survey, chance: Chance, wanted: str) -> Place
 
 def in_order(rows: Rows, levels: tuple[Level, ...]) -> Ints:
     """The released rows sorted by columns."""
-    keys = [level.sign * rows.released(level.column, level.mode) for level in levels]
+    keys = [level.signed(rows.released(level.column, level.mode)) for level in levels]
     one = _as_one(keys)
     return np.lexsort(keys[::-1]).astype(np.int64) if one is None else np.argsort(one, kind="stable")
 
 
 def _as_one(keys: list[NDArray[Any]]) -> Ints | None:
     """Whole numbers that are in the order of several keys, one after the other; None where they would be too large."""
-    if any(key.dtype.kind not in "iu" or not key.size for key in keys):
+    if any(key.dtype.kind not in "iu" or key.dtype == np.uint64 or not key.size for key in keys):
         return None
     ends = [(int(key.min()), int(key.max())) for key in keys]
     if math.prod(high - low + 1 for low, high in ends) >= 2**63:
         return None
-    one = np.zeros(keys[0].size, dtype=np.int64)
-    for key, (low, high) in zip(keys, ends, strict=True):
-        one = one * (high - low + 1) + (key - low)
+    one = keys[0].astype(np.int64) - ends[0][0]
+    for key, (low, high) in zip(keys[1:], ends[1:], strict=True):
+        one *= high - low + 1
+        one += key
+        one -= low
     return one
 
 

@@ -100,7 +100,8 @@ def gather(column: pa.ChunkedArray, index: NDArray[np.int64], extra: pa.Array | 
     """Cells by position in the column followed by ``extra``; -1 gives a null. The column's type is kept."""
     if index.size == len(column) and np.array_equal(index, np.arange(index.size)):
         return column
-    rows = pa.array(index, mask=index < 0)
+    none = index < 0
+    rows = pa.array(index, mask=none if none.any() else None)
     if pa.types.is_dictionary(column.type):
         return _gather_dictionary(column, rows, extra)
     cells = plain_array(column)
