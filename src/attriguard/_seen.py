@@ -41,5 +41,11 @@ class SeenUsers:
 
 
 def _hashes(salt: bytes, users: NDArray[Any]) -> NDArray[np.uint64]:
-    digests = (hashlib.blake2b(str(u).encode(), digest_size=HASH_BYTES, key=salt).digest() for u in users.tolist())
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    keyed = hashlib.blake2b(digest_size=HASH_BYTES, key=salt)
+
+    def digest(user: Any) -> bytes:
+        each = keyed.copy()  # a copy costs less than taking in the key again
+        each.update(str(user).encode())
+        return each.digest()
+
+    return np.frombuffer(b"".join(map(digest, users.tolist())), dtype="<u8").astype(np.uint64)
