@@ -1,4 +1,4 @@
-"""Buckets through workers, one process a core; with one core, or one bucket, in this process."""
+"""Buckets through workers: one process a core, or for few buckets threads, which start at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from attriguard.engines.worker import is_full
 from attriguard.errors import DataError
 
 Facts = dict[str, Any]
+# A process starts in about the time of this many buckets. Threads need no start, but half of their work is Python's.
+START = 8
 
 
 class WorkerError(DataError):
@@ -26,8 +28,8 @@ class WorkerError(DataError):
 
 def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
     """Make parts, and give each one's number and facts when it is written."""
-    if min(workers, len(todo)) < 2:
-        yield from _here(job, todo)
+    if len(todo) <= START * workers:
+        yield from _here(job, todo, workers)
         return
     with ExitStack() as stack:
         pool = ThreadPoolExecutor(workers)
@@ -43,21 +45,31 @@ def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Ite
             finally:
                 free.put(worker)
 
-        waiting = {pool.submit(make, k) for k in todo}
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for each in done:
-                yield each.result()
+        yield from _as_done(pool, make, todo)
 
 
-def _here(job: Mapping[str, Any], todo: Sequence[int]) -> Iterator[tuple[int, Facts]]:
-    maker: Callable[[int], Facts] | None = None
-    for k in todo:
-        try:
-            maker = maker or Maker.of(job).make
-            yield k, maker(k)
-        except DataError as error:
-            raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
+def _as_done(
+    pool: ThreadPoolExecutor, make: Callable[[int], tuple[int, Facts]], todo: Sequence[int]
+) -> Iterator[tuple[int, Facts]]:
+    waiting = {pool.submit(make, k) for k in todo}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        for each in done:
+            yield each.result()
+
+
+def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
+    """In this process."""
+    if not todo:
+        return
+    try:
+        maker = Maker.of(job)
+        with ExitStack() as stack:
+            pool = ThreadPoolExecutor(workers)
+            stack.callback(pool.shutdown, cancel_futures=True)
+            yield from _as_done(pool, lambda k: (k, maker.make(k)), todo)
+    except DataError as error:
+        raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
 
 
 class _Worker:
