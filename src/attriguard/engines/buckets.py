@@ -25,7 +25,7 @@ from attriguard.operations.protector import Protector
 from attriguard.progress import Progress
 
 # Rows of a bucket: a block that is worth a worker's while, and needs little memory.
-BUCKET_ROWS = 400_000
+BUCKET_ROWS = 250_000
 # More files at once cost more than larger buckets do.
 MOST_BUCKETS = 512
 # Rows of sampled users by which other columns are judged; a smaller table is looked at as a whole.

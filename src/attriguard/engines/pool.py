@@ -19,7 +19,7 @@ from attriguard.errors import DataError
 
 Facts = dict[str, Any]
 # A process starts in about the time of this many buckets. Threads need no start, but half of their work is Python's.
-START = 8
+START = 12
 
 
 class WorkerError(DataError):

@@ -111,12 +111,31 @@ def _slopes(pre: Any, b1: Any, ends: Any, outputs: Any, b2: Any, prior: Any, wor
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _enter(change: Any, weights: Any, slope: Any, place: int, rises: Any, places: Any, count: int) -> int:
-    """Put a change among those that promise most, by how the slopes would move the leakage; gives their number."""
-    rise = np.float32(0.0)
+def _products(weights: Any, slope: Any) -> tuple[Any, Any]:
+    """The product of an item's first-layer row with the slopes, and the row's norm."""
+    rise, square = np.float32(0.0), np.float32(0.0)
     for h in range(slope.shape[0]):
         rise += weights[h] * slope[h]
-    rise *= change
+        square += weights[h] * weights[h]
+    return rise, np.float32(math.sqrt(square))
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _apart(slope: Any, then: Any) -> tuple[Any, Any]:
+    """The multiple of `then` that is closest to `slope`, and the norm of their difference."""
+    both, square, rest = 0.0, 1e-300, 0.0  # in double precision, where squares of small slopes do not vanish
+    for h in range(slope.shape[0]):
+        both += np.float64(slope[h]) * then[h]
+        square += np.float64(then[h]) * then[h]
+    share = both / square
+    for h in range(slope.shape[0]):
+        rest += (slope[h] - share * then[h]) ** 2
+    return share, math.sqrt(rest)
+
+
+@njit(cache=True, nogil=True)
+def _enter(rise: Any, place: int, rises: Any, places: Any, count: int) -> int:
+    """Put a change among those that promise most, behind those that promise as much; gives their number."""
     if count == rises.shape[0]:
         if not rise < rises[count - 1]:
             return count
@@ -127,6 +146,36 @@ def _enter(change: Any, weights: Any, slope: Any, place: int, rises: Any, places
         k -= 1
     rises[k], places[k] = rise, place
     return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _promising(
+    slope: Any, then: Any, fresh: bool, W1: Any, changed: Any, moves: Any, state: Any, was: Any,
+    rise: Any, reach: Any, rises: Any, places: Any,
+) -> tuple[int, bool]:  # fmt: skip
+    """The changes that promise most by the slopes now; how many there are, and whether to look at all again.
+
+    `rise` holds what each change promised under the slopes `then`. The slopes now are a share of those and a rest; the
+    rest moves what a change promises by no more than its norm times `reach`, the norm of the change's row (Cauchy and
+    Schwarz). So most need not be looked at.
+    """
+    if fresh:
+        then[:] = slope
+    share, rest = _apart(slope, then)
+    rest *= 1.001  # and what is lost by rounding
+    count, looked, left = 0, 0, 0
+    for place in range(changed.shape[0]):
+        if state[changed[place]] != was[place]:
+            continue
+        left += 1
+        if not fresh and count == rises.shape[0] and share * rise[place] - rest * reach[place] > rises[count - 1]:
+            continue
+        looked += 1
+        product, norm = _products(W1[changed[place]], slope)
+        if fresh:
+            rise[place], reach[place] = moves[place] * product, abs(moves[place]) * norm
+        count = _enter(moves[place] * product, place, rises, places, count)
+    return count, not fresh and 4 * looked > left
 
 
 @njit(
@@ -157,7 +206,12 @@ def conceal_rows(
     pre, slope, bits = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(m, np.int32)
     shares, mean = np.empty((ends.shape[0] - 1, m), np.float32), np.empty(m, np.float32)
     work = (np.empty(hidden, np.float32), shares, mean, bits, bits.view(np.float32))
-    rises, places = np.empty(tried, np.float32), np.empty(tried, np.int64)
+    longest = pool.shape[0]
+    for u in range(start, stop):
+        longest = max(longest, pool.shape[0] + indptr[u + 1] - indptr[u])
+    changed, moves, was = np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(longest, np.uint8)
+    rise, reach, then = np.empty(longest, np.float32), np.empty(longest, np.float32), np.empty(hidden, np.float32)
+    rises, places = np.empty(min(tried, longest), np.float32), np.empty(min(tried, longest), np.int64)
     state, none = np.zeros(W1.shape[0], np.uint8), np.float32(0.0)
     for u in range(start, stop):
         first, last, prior = indptr[u], indptr[u + 1], priors[min(u, priors.shape[0] - 1)]
@@ -169,25 +223,37 @@ def conceal_rows(
                 pre[h] += x * row[h]
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
             state[locked[e]] = FIXED
+        # All changes there are: the user's own ratings, then the pool's items.
+        n, fresh = 0, True
+        for e in range(first, last):
+            changed[n], moves[n], was[n] = indices[e], -data[e], OWN
+            n += 1
+        for p in range(pool.shape[0]):
+            changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
+            n += 1
         leakage[u, 0] = _leakage(pre, b1, none, ends, outputs, b2, prior, work)
         found[u] = 0
         for k in range(most):
             if leakage[u, k] <= enough:
                 break
             _slopes(pre, b1, ends, outputs, b2, prior, work, slope)
-            # Places from 0 on are the user's own ratings, those behind them the pool's items.
-            count = 0
-            for e in range(first, last):
-                if state[indices[e]] == OWN:
-                    count = _enter(-data[e], W1[indices[e]], slope, e - first, rises, places, count)
-            for p in range(pool.shape[0]):
-                if state[pool[p]] == OTHER:
-                    count = _enter(entry[p], W1[pool[p]], slope, last - first + p, rises, places, count)
+            count, fresh = _promising(
+                slope,
+                then,
+                fresh,
+                W1,
+                changed[:n],
+                moves[:n],
+                state,
+                was[:n],
+                rise[:n],
+                reach[:n],
+                rises,
+                places,
+            )
             best, item, change = np.float32(np.inf), -1, none
             for t in range(count):
-                own = places[t] < last - first
-                j = indices[first + places[t]] if own else pool[places[t] - (last - first)]
-                move = -data[first + places[t]] if own else entry[places[t] - (last - first)]
+                j, move = changed[places[t]], moves[places[t]]
                 after = _leakage(pre, W1[j], move, ends, outputs, b2, prior, work)
                 if after < best:
                     best, item, change = after, j, move
