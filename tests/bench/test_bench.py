@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from attriguard import bench
-from attriguard.bench import conceal, million, phase1, phase2, startup
+from attriguard.bench import conceal, heavy, million, phase1, phase2, startup
 from attriguard.bench.measure import Figure
 from attriguard.data.named import datasets
 from attriguard.errors import MissingExtraError, ParameterError
@@ -132,6 +132,12 @@ def test_concealing_is_measured_against_torch(small_twin):
     assert figure.value > 1
     # The search tries out few of the removals, and leaves as little as one that tries out all of them.
     assert figure.details["leakage_left"] <= 1.05 * figure.details["leakage_left_torch"]
+
+
+def test_heavy_users_are_measured_against_trying_out_every_rating(small_twin):
+    (figure,) = heavy.run(small_twin)
+    assert figure.value > 1
+    assert figure.details["leakage_left"] <= 1.05 * figure.details["leakage_left_every"]
 
 
 def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):

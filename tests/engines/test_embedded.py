@@ -371,6 +371,9 @@ def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard
     source = lay(plain, "parquet", tmp_path)
     ag.protect_files(source, guard, tmp_path / "here", key=KEY, parts=4, locked=[1], most=2)
     monkeypatch.setenv("ATTRIGUARD_THREADS", "2")
+    ag.protect_files(source, guard, tmp_path / "threads", key=KEY, parts=4, locked=[1], most=2)
+    assert hashes(tmp_path / "threads") == hashes(tmp_path / "here")
+    monkeypatch.setattr(pool, "START", 0)
     start, victims = pool.subprocess.Popen, []
 
     def first_dies(*args, **options):

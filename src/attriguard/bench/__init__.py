@@ -47,6 +47,11 @@ PARTS: dict[str, Part] = {
             needs=("bulk",),
         ),
         Part(
+            name="heavy",
+            summary="Removals from a user with thousands of ratings, against trying out every rating.",
+            takes=("data",),
+        ),
+        Part(
             name="exact",
             summary="How much more noise the greedy searches need than the exact minimum.",
             takes=("data",),

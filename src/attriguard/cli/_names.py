@@ -70,7 +70,19 @@ def _fixed(*names: str) -> Callable[[], Sequence[str]]:
 
 
 GOALS = _fixed("mislead", "conceal", "both")
-PARTS = _fixed("startup", "reading", "phase1", "phase2", "million", "bulk", "exact", "network", "conceal", "searches")
+PARTS = _fixed(
+    "startup",
+    "reading",
+    "phase1",
+    "phase2",
+    "million",
+    "bulk",
+    "heavy",
+    "exact",
+    "network",
+    "conceal",
+    "searches",
+)
 # By the name of the option, which means the same in every command.
 NAMES: dict[str, Names] = {
     "attacks": Names("attack", _attacks, several=True),

@@ -20,7 +20,7 @@ class Options:
     only: Annotated[
         str,
         typer.Option(
-            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, exact, "
+            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, heavy, exact, "
             "network, conceal, searches; all otherwise."
         ),
     ] = ""

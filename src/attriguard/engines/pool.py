@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any
 
@@ -45,17 +46,20 @@ def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Ite
             finally:
                 free.put(worker)
 
-        yield from _as_done(pool, make, todo)
+        yield from _as_done(pool, make, todo, workers)
 
 
 def _as_done(
-    pool: ThreadPoolExecutor, make: Callable[[int], tuple[int, Facts]], todo: Sequence[int]
+    pool: ThreadPoolExecutor, make: Callable[[int], tuple[int, Facts]], todo: Sequence[int], workers: int
 ) -> Iterator[tuple[int, Facts]]:
-    waiting = {pool.submit(make, k) for k in todo}
+    left = iter(todo)
+    waiting = {pool.submit(make, k) for k in islice(left, workers)}
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
         for each in done:
-            yield each.result()
+            found = each.result()  # after a mistake, nothing new is begun
+            waiting |= {pool.submit(make, k) for k in islice(left, 1)}
+            yield found
 
 
 def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
@@ -67,7 +71,7 @@ def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator
         with ExitStack() as stack:
             pool = ThreadPoolExecutor(workers)
             stack.callback(pool.shutdown, cancel_futures=True)
-            yield from _as_done(pool, lambda k: (k, maker.make(k)), todo)
+            yield from _as_done(pool, lambda k: (k, maker.make(k)), todo, workers)
     except DataError as error:
         raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
 
