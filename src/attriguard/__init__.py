@@ -47,7 +47,7 @@ _EXPORTS = {
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
-    "ReleasedParts": "engines.embedded",
+    "ReleasedParts": "engines.release",
     "Wishes": "operations.wishes",
     "WrittenPage": "operations.page",
     "ReproductionResult": "operations.reproduce",
@@ -109,9 +109,9 @@ if TYPE_CHECKING:
     from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
     from attriguard.engines.choice import choose_engine as choose_engine
-    from attriguard.engines.embedded import ReleasedParts as ReleasedParts
     from attriguard.engines.embedded import protect_files as protect_files
     from attriguard.engines.learning import sample_ratings as sample_ratings
+    from attriguard.engines.release import ReleasedParts as ReleasedParts
     from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard
