@@ -81,7 +81,7 @@ _EXPORTS = {
     "write_authors_format": "data.named.authors",
     "write_release": "data.releases.release",
 }
-_MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "utility")
+_MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "spark", "utility")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 __getattr__, __dir__ = lazy_exports(__name__, {**_EXPORTS, **dict.fromkeys(_MODULES, "")}, "__version__")
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from attriguard import experiments as experiments
     from attriguard import goals as goals
     from attriguard import noise as noise
+    from attriguard import spark as spark
     from attriguard import utility as utility
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
     from attriguard.data.named.authors import read_authors_format as read_authors_format

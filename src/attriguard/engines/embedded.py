@@ -1,4 +1,4 @@
-"""``ag.protect_files``: a table that need not fit into memory in, a folder of protected parts out, on one machine."""
+"""``ag.protect_files``: a table that need not fit into memory in, a folder of protected parts out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attriguard.data.files import make_folder, sweep, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.columns import Roles
 from attriguard.engines.buckets import Buckets, bucket_count
+from attriguard.engines.choice import LARGE_ENGINES
 from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
 from attriguard.engines.maker import job_of, totals_of
 from attriguard.engines.parts import Parts
@@ -30,7 +31,7 @@ from attriguard.engines.release import (
     terms_of,
 )
 from attriguard.engines.sources import Source, open_source
-from attriguard.errors import DataError
+from attriguard.errors import DataError, ParameterError
 from attriguard.kernels.threads import n_threads
 from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
@@ -44,6 +45,8 @@ def protect_files(
     guard: GuardLike,
     output: str | os.PathLike[str],
     *,
+    engine: str = "embedded",
+    master: str | None = None,
     memory: str | int = USUAL_MEMORY,
     parts: int | None = None,
     progress: ProgressLike = None,
@@ -51,8 +54,8 @@ def protect_files(
 ) -> ReleasedParts:
     """Protect a table that need not fit into memory, into a folder of parts.
 
-    DuckDB (the extra `bulk`) brings the rows of each user together, and all cores protect blocks of complete users. The
-    release of a user is that of `protect` under the same key. The same call goes on where one before it stopped.
+    An engine brings the rows of each user together, and all cores protect blocks of complete users. The release of a
+    user is that of `protect` under the same key, in either engine.
 
     Parameters
     ----------
@@ -63,15 +66,29 @@ def protect_files(
         A fitted guard, or its file, for users whose value nobody knows. A budget of everyone needs a settled price.
     output
         The folder: ``part-*`` with the columns and types of the table, ``manifest.json``, and at the end ``_SUCCESS``.
+    engine
+        "embedded": DuckDB (the extra `bulk`), on this machine. The same call goes on where one before it stopped.
+        "spark": Spark (the extra `spark`), on this machine or a cluster, whose machines must all see the files. It
+        makes Parquet parts of a new folder, in which the cells of a CSV file stay text.
+    master
+        Where Spark is: "local[*]" for all cores of this machine, which is usual, or "spark://HOST:7077".
     memory
-        About what all processes together may use, such as "2GB".
+        About what all processes together may use, such as "2GB"; a Spark cluster has settings of its own.
     parts
         How many files; by default as many as the memory suggests.
     **options
         Those of `protect` with a guard: ``key``, which is needed, ``budget``, ``locked``, ``user``, ``item`` …
     """
-    load_duckdb()
     limit, folder = memory_bytes(memory), Path(output)
+    if engine not in LARGE_ENGINES:
+        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
+    if engine == "spark":
+        from attriguard.engines.spark_files import SparkRun, protect_on_spark
+
+        return protect_on_spark(ratings, guard, folder, SparkRun(master, limit, parts, Progress.of(progress)), options)
+    if master is not None:
+        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
+    load_duckdb()
     check_folder(folder)
     wishes = asked_wishes(options)
     protector = protector_for(guard, wishes, options).for_blocks()
