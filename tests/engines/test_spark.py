@@ -257,7 +257,8 @@ def test_csv_files_are_read_as_the_embedded_engine_reads_them(spark, plain, guar
     embedded = pa.concat_tables(text_of(path) for path in sorted((tmp_path / "embedded").glob("part-*")))
     assert by_user_and_item(released(tmp_path / "out")) == by_user_and_item(embedded)
     assert "\n" in "".join(released(tmp_path / "out")["Note"].to_pylist())
-    (tmp_path / "ratings" / "2.csv").write_text("user;item;rating;Note\n" + "1;2;3;a\n" * 3 + "private;1\n")
+    lines = [f"{user};2;3;plain\n" for user in range(10_000, 100_000)]  # more than is read to learn the columns
+    (tmp_path / "ratings" / "2.csv").write_text("".join(["user;item;rating;Note\n", *lines, "private;1\n"]))
     with pytest.raises(DataError, match="another number of fields than the header") as caught:
         ag.protect_files(tmp_path / "ratings", guard, tmp_path / "cut", key=KEY, engine="spark")
     assert "private" not in str(caught.value)

@@ -106,10 +106,9 @@ class Frame:
 
     def protected(self, package: Package, n: int | None, facts: Any = None) -> Any:
         """The rows of each user brought together, and every partition through the core."""
-        user, item = self._id(self.roles.user), self._id(self.roles.item)
+        user = self._id(self.roles.user)
         divided = self.df.repartition(user) if n is None else self.df.repartition(n, user)
-        # Below user and item by all cells, so that nothing depends on how the rows came.
-        ordered = divided.sortWithinPartitions(user, item, *self._cells)
+        ordered = divided.sortWithinPartitions(user, *(self.df[_quoted(name)] for name in self._order))
         name = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in package)).hexdigest()
         return ordered.mapInArrow(task_of(name, self._broadcast(package), facts), self._schema)
 
@@ -149,11 +148,14 @@ class Frame:
         cells = self._cells[column]
         return cells if self.source.style is None else sql.btrim(cells, sql.lit(BLANKS))
 
-    def _sorted(self, rows: pa.Table) -> pa.Table:
-        """As the embedded engine sorts its sample."""
+    @property
+    def _order(self) -> list[str]:
+        """By user and item, then by all cells, as the embedded engine sorts them: nothing depends on how they came."""
         first = [self.df.columns[self.roles.user], self.df.columns[self.roles.item]]
-        order = [*first, *(name for name in rows.column_names if name not in first)]
-        return rows.sort_by([(name, "ascending") for name in order])
+        return [*first, *(name for name in self.df.columns if name not in first)]
+
+    def _sorted(self, rows: pa.Table) -> pa.Table:
+        return rows.sort_by([(name, "ascending") for name in self._order])
 
 
 def _quoted(name: str) -> str:
