@@ -108,7 +108,8 @@ class Frame:
         """The rows of each user brought together, and every partition through the core."""
         user = self._id(self.roles.user)
         divided = self.df.repartition(user) if n is None else self.df.repartition(n, user)
-        ordered = divided.sortWithinPartitions(user, *(self.df[_quoted(name)] for name in self._order))
+        cells = [self.df[_quoted(name)] for name in self._order]
+        ordered = divided.sortWithinPartitions(*cells if self.source.style is None else (user, *cells))
         name = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in package)).hexdigest()
         return ordered.mapInArrow(task_of(name, self._broadcast(package), facts), self._schema)
 
