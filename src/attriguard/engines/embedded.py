@@ -80,14 +80,11 @@ def protect_files(
         Those of `protect` with a guard: ``key``, which is needed, ``budget``, ``locked``, ``user``, ``item`` …
     """
     limit, folder = memory_bytes(memory), Path(output)
-    if engine not in LARGE_ENGINES:
-        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
     if engine == "spark":
         from attriguard.engines.spark_files import SparkRun, protect_on_spark
 
         return protect_on_spark(ratings, guard, folder, SparkRun(master, limit, parts, Progress.of(progress)), options)
-    if master is not None:
-        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
+    _check_engine(engine, master)
     load_duckdb()
     check_folder(folder)
     wishes = asked_wishes(options)
@@ -99,6 +96,13 @@ def protect_files(
         terms = terms_of(source, content, wishes, options, f"duckdb {load_duckdb().__version__}")
         n = None if parts is None else check_count(parts, name="parts")
         return _run(_Run(protector, source, folder, options, limit), terms, content, n, Progress.of(progress))
+
+
+def _check_engine(engine: str, master: str | None) -> None:
+    if engine not in LARGE_ENGINES:
+        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
+    if master is not None:
+        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
 
 
 @dataclass(frozen=True, eq=False)
