@@ -85,6 +85,26 @@ def protect_files(
 
         return protect_on_spark(ratings, guard, folder, SparkRun(master, limit, parts, Progress.of(progress)), options)
     _check_engine(engine, master)
+    n = None if parts is None else check_count(parts, name="parts")
+    return _protect_here(ratings, guard, folder, limit, n, Progress.of(progress), options)
+
+
+def _check_engine(engine: str, master: str | None) -> None:
+    if engine not in LARGE_ENGINES:
+        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
+    if master is not None:
+        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
+
+
+def _protect_here(
+    ratings: str | os.PathLike[str],
+    guard: GuardLike,
+    folder: Path,
+    limit: int,
+    n: int | None,
+    progress: Progress,
+    options: dict[str, Any],
+) -> ReleasedParts:
     load_duckdb()
     check_folder(folder)
     wishes = asked_wishes(options)
@@ -94,15 +114,7 @@ def protect_files(
     with used_alone(make_folder(folder)):
         content = guard_bytes(guard)
         terms = terms_of(source, content, wishes, options, f"duckdb {load_duckdb().__version__}")
-        n = None if parts is None else check_count(parts, name="parts")
-        return _run(_Run(protector, source, folder, options, limit), terms, content, n, Progress.of(progress))
-
-
-def _check_engine(engine: str, master: str | None) -> None:
-    if engine not in LARGE_ENGINES:
-        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
-    if master is not None:
-        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
+        return _run(_Run(protector, source, folder, options, limit), terms, content, n, progress)
 
 
 @dataclass(frozen=True, eq=False)

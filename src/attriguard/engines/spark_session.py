@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from attriguard import errors
+import attriguard.errors as errors
 from attriguard.engines.duck import NoSpaceError
 from attriguard.engines.spark import load_spark
 from attriguard.errors import AttriGuardError, DataError, ParameterError
