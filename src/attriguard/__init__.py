@@ -47,7 +47,7 @@ _EXPORTS = {
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
     "Released": "operations.released",
-    "ReleasedParts": "engines.embedded",
+    "ReleasedParts": "engines.release",
     "Wishes": "operations.wishes",
     "WrittenPage": "operations.page",
     "ReproductionResult": "operations.reproduce",
@@ -81,7 +81,7 @@ _EXPORTS = {
     "write_authors_format": "data.named.authors",
     "write_release": "data.releases.release",
 }
-_MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "utility")
+_MODULES = ("attacks", "defenses", "errors", "evaluation", "experiments", "goals", "noise", "spark", "utility")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 __getattr__, __dir__ = lazy_exports(__name__, {**_EXPORTS, **dict.fromkeys(_MODULES, "")}, "__version__")
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from attriguard import experiments as experiments
     from attriguard import goals as goals
     from attriguard import noise as noise
+    from attriguard import spark as spark
     from attriguard import utility as utility
     from attriguard.classifiers.network import NetworkClassifier as NetworkClassifier
     from attriguard.data.named.authors import read_authors_format as read_authors_format
@@ -109,9 +110,9 @@ if TYPE_CHECKING:
     from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
     from attriguard.engines.choice import choose_engine as choose_engine
-    from attriguard.engines.embedded import ReleasedParts as ReleasedParts
     from attriguard.engines.embedded import protect_files as protect_files
     from attriguard.engines.learning import sample_ratings as sample_ratings
+    from attriguard.engines.release import ReleasedParts as ReleasedParts
     from attriguard.exports.base import Export as Export
     from attriguard.guard import AttriGuard as AttriGuard
     from attriguard.guard import load_guard as load_guard

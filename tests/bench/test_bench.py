@@ -147,7 +147,7 @@ def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):
 
     monkeypatch.setattr(bulk, "KILLS", 1)
     monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
-    ratio, against, memory, growth, differ = bulk.run(n_users=300)
+    ratio, against, memory, growth, differ, *spark = bulk.run(n_users=300)
     assert ratio.details["ratings"] > 300
     assert ratio.value == pytest.approx(ratio.details["seconds"] / (ratio.details["sort"] + ratio.details["plan"]))
     assert against.value > 0
@@ -155,3 +155,4 @@ def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):
     assert memory.value > 0.05 or sys.platform != "linux"
     assert differ.value == 0
     assert differ.reached
+    assert not spark or (spark[0].value > 0 and spark[1].value == 0)  # where pyspark is installed

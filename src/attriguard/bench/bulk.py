@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ USERS = 50_000
 KILLS = 5
 MEMORY = "2GB"
 RATIO, MEMORY_GB, GROWTH, AGAINST_MEMORY = 1.5, 3.0, 11.0, 0.5
+# Spark's own start is dear, so that it is held to a ceiling on large tables only.
+SPARK_RATIO, SPARK_RATINGS = 3.0, 10_000_000
 BLOCK_ROWS = 400_000
 RUN = "from attriguard.cli import main; main()"
 KEY = "the benchmark's own secret"
@@ -46,6 +49,7 @@ def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Fi
         memory, peak_memory = _timed(_command(folder, "ratings.parquet", "released.parquet", "--engine", "memory"))
         next(steps).tell("killed and resumed")
         differ = sum(_killed(folder, k, large) for k in range(KILLS))
+        spark = _spark(folder, rows, large) if find_spec("pyspark") else []
     details = {
         "ratings": rows,
         "seconds": large,
@@ -61,7 +65,26 @@ def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Fi
         Figure(f"{what}: peak memory of all processes, --memory {MEMORY}", peak, "GB", None, MEMORY_GB),
         Figure("10 times the users", large / small, "times the time", None, GROWTH),
         Figure(f"killed at {KILLS} random moments and resumed: parts that differ", differ, "parts", None, 0),
+        *spark,
     ]  # fmt: skip
+
+
+def _spark(folder: Path, rows: int, embedded: float) -> list[Figure]:
+    """The same through Spark on two cores: its time against the embedded engine's, and rows that differ."""
+    import duckdb
+
+    seconds, peak = _timed(_command(folder, "ratings.parquet", "spark", "--engine", "spark", "--master", "local[2]"))
+    made, whole = (f"SELECT * FROM read_parquet('{folder / name}/part-*')" for name in ("spark", "whole"))
+    counts = [
+        duckdb.execute(f"SELECT count(*) FROM ({one} EXCEPT ALL {other})").fetchall()[0][0]
+        for one, other in ((made, whole), (whole, made))
+    ]
+    ceiling, details = SPARK_RATIO if rows >= SPARK_RATINGS else None, {"seconds": seconds, "peak_gb": peak}
+    what = f"{rows:,} ratings through Spark, local[2]"
+    return [
+        Figure(f"{what}, against in parts", seconds / embedded, "times the time", None, ceiling, details),
+        Figure(f"{what}: rows that differ", sum(counts), "rows", None, 0),
+    ]
 
 
 def _prepare(folder: Path, n_users: int) -> int:

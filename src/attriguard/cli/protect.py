@@ -126,11 +126,16 @@ class Size:
     engine: Annotated[
         str,
         typer.Option(
-            help="memory, embedded (DuckDB, into a folder of parts), or auto: embedded for a folder, a glob, a table "
-            "of a database (FILE:TABLE) and files from 512 MiB on.",
+            help="memory, embedded (DuckDB, into a folder of parts), spark (the same on a cluster), or auto: embedded "
+            "for a folder, a glob, a table of a database (FILE:TABLE) and files from 512 MiB on.",
             rich_help_panel=SIZE,
         ),
     ] = "auto"
+    master: Annotated[
+        str | None,
+        typer.Option(help="Where Spark is: spark://HOST:7077; all cores of this machine otherwise.",
+                     rich_help_panel=SIZE),
+    ] = None  # fmt: skip
     memory: Annotated[str, typer.Option(help="About what all processes together may use.", rich_help_panel=SIZE)] = (
         "2GB"
     )
@@ -182,11 +187,11 @@ def protect(
     if wishes.key and own.seed is not None:
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
-    if source.ratings not in (None, STANDARD) and ag.choose_engine(source.ratings, size.engine) == "embedded":
+    if source.ratings not in (None, STANDARD) and (engine := ag.choose_engine(source.ratings, size.engine)) != "memory":
         _refuse_useless(source, own, check, reading)
         check_files(shown, result=own.report, read=reads)
         given = columns.given() | wishes.given() | overrides.options() | {"key": wishes.read_key()}
-        return _in_parts(source.ratings, own, given, size, shown)
+        return _in_parts(source.ratings, own, given | {"engine": engine}, size, shown)
     check_files(shown, tables=source.files, table=own.output, plan=own.plan, result=own.report, read=reads)
     given = check.options() | wishes.given() | overrides.options() | {"key": wishes.read_key(), "guard": _guard(own)}
     ratings, how = o.load_for(own.guard, source, columns, reading, shown)
@@ -218,11 +223,11 @@ def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, sh
         raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and use --guard")
     try:
         with bar(shown) as progress:
-            result = ag.protect_files(
-                ratings, guard, own.output, memory=size.memory, parts=size.parts, progress=progress, **given
-            )
+            how: dict[str, Any] = {"master": size.master, "memory": size.memory, "parts": size.parts}
+            result = ag.protect_files(ratings, guard, own.output, progress=progress, **how, **given)
     except KeyboardInterrupt:
-        note(f"attriguard: the same command goes on where it stopped; {own.output} is not whole without _SUCCESS")
+        if given["engine"] == "embedded":
+            note(f"attriguard: the same command goes on where it stopped; {own.output} is not whole without _SUCCESS")
         raise
     warn(result.warnings)
     show(result, shown, drawn=own.report, tables=False, read=[own.guard] if own.guard else [])

@@ -110,17 +110,23 @@ class Buckets:
 
     def settled(self, protector: Protector) -> Protector:
         """The protector for all blocks: the sample tells what other columns are."""
-        settled = protector.settled(protector.prepare(self._read("sample")), "numbers")
-        if not (self.folder / "items.parquet").exists() or settled.survey is None:
-            return settled
-        rows = protector.prepare(self._read("items"))
-        source = (rows.data.source or plain_source(rows.data)).compact()
-        survey: Survey = settled.survey.with_items(source, rows.data.items)
-        return replace(settled, survey=survey)
+        items = self._read("items") if (self.folder / "items.parquet").exists() else None
+        return settle(protector, self._read("sample"), items)
 
     def _read(self, name: str) -> InputTable:
         rows: pa.Table = pq.read_table(self.folder / f"{name}.parquet")
         return self.source.typed(rows, self.source.name)
+
+
+def settle(protector: Protector, sample: InputTable, items: InputTable | None) -> Protector:
+    """The protector for all blocks of a table, by rows of some users, and by one row of each item."""
+    settled = protector.settled(protector.prepare(sample), "numbers")
+    if items is None or settled.survey is None:
+        return settled
+    rows = protector.prepare(items)
+    source = (rows.data.source or plain_source(rows.data)).compact()
+    survey: Survey = settled.survey.with_items(source, rows.data.items)
+    return replace(settled, survey=survey)
 
 
 def bucket_count(rows: int, n_columns: int, memory: int, workers: int) -> int:

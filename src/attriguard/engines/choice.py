@@ -8,7 +8,8 @@ from pathlib import Path
 
 from attriguard.errors import DataError, ParameterError
 
-ENGINES = ("auto", "memory", "embedded")
+LARGE_ENGINES = ("embedded", "spark")
+ENGINES = ("auto", "memory", *LARGE_ENGINES)
 # A table of at least so many bytes goes through the engine, and its release is a folder of parts.
 LARGE_BYTES = 512 * 2**20
 SQLITE_MAGIC, DUCKDB_MAGIC = b"SQLite format 3\0", b"DUCK"
@@ -17,7 +18,7 @@ SQLITE_MAGIC, DUCKDB_MAGIC = b"SQLite format 3\0", b"DUCK"
 def choose_engine(ratings: str | os.PathLike[str] | None, asked: str = "auto") -> str:
     """ "memory", or "embedded" for a folder, a glob, a table of a database, and a file of 512 MiB and more.
 
-    ``asked`` is one of the two, or "auto".
+    ``asked`` is one of the two, "spark", which is never chosen by itself, or "auto".
     """
     if asked not in ENGINES:
         raise ParameterError(f"unknown engine {asked!r}; known: {', '.join(ENGINES)}")

@@ -1,100 +1,43 @@
-"""``ag.protect_files``: a table that need not fit into memory in, a folder of protected parts out, on one machine."""
+"""``ag.protect_files``: a table that need not fit into memory in, a folder of protected parts out."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attriguard._checks import check_count
-from attriguard._keys import derive_key
 from attriguard._text import count_of
-from attriguard._version import __version__
-from attriguard.data.files import make_folder, read_bytes, sweep, written_beside
+from attriguard.data.files import make_folder, sweep, written_beside
 from attriguard.data.locks import used_alone
-from attriguard.data.tables.columns import Roles, find_roles
-from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, suffix_of
+from attriguard.data.tables.columns import Roles
 from attriguard.engines.buckets import Buckets, bucket_count
+from attriguard.engines.choice import LARGE_ENGINES
 from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
-from attriguard.engines.maker import job_of, totals_of, wishes_record
+from attriguard.engines.maker import job_of, totals_of
 from attriguard.engines.parts import Parts
 from attriguard.engines.pool import WorkerError, made_parts
+from attriguard.engines.release import (
+    HEAD_ROWS,
+    ReleasedParts,
+    asked_wishes,
+    check_folder,
+    guard_bytes,
+    looked_at,
+    refuse_inside,
+    terms_of,
+)
 from attriguard.engines.sources import Source, open_source
 from attriguard.errors import DataError, ParameterError
-from attriguard.guard import AttriGuard
 from attriguard.kernels.threads import n_threads
-from attriguard.operations.protect import CHANGES, GuardLike, protector_for
+from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
-from attriguard.operations.results import Result
-from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress, ProgressLike
-from attriguard.report.page import Page, Section, Table
 
 USUAL_MEMORY = "2GB"
-# Rows by which a guard for other data, a wrong column or another scale is found before the long work.
-HEAD_ROWS = 20_000
-# How a table is read here; what is about an attributes table has no use.
-READING = ("user", "item", "rating", "duplicates")
-NO_KEY = (
-    "a release in parts needs a key, so that it can go on where it stopped, and any part be made again; make one with: "
-    "attriguard key new secret.key, and give it with --key @secret.key"
-)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ReleasedParts(Result):
-    """A folder of protected parts, and what its publisher must know."""
-
-    folder: Path
-    goal: str
-    n_parts: int
-    totals: Mapping[str, Any]
-    shuffled: bool = False
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What may give the release away, or was not done."""
-        return tuple(self.totals["warnings"])
-
-    def record(self) -> dict[str, Any]:
-        """The counts, as JSON knows them; nothing about a single user."""
-        return {"goal": self.goal, "folder": str(self.folder), "parts": self.n_parts, **self.totals}
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row a count."""
-        return [{"figure": name, "value": value} for name, value in self.record().items() if isinstance(value, int)]
-
-    def tables(self) -> Sequence[Table]:
-        """The counts."""
-        rows = [[row["figure"].replace("_", " "), f"{row['value']:,}"] for row in self.rows()]
-        return [Table(["figure", "value"], rows, numeric=(1,))]
-
-    def page(self) -> Page:
-        """The counts as a page."""
-        sections = [Section("What was changed", parts=list(self.tables()))]
-        if self.warnings:
-            sections.insert(0, Section("Before you publish", points=list(self.warnings), warning=True))
-        return Page("A protected release in parts", self.headline, sections)
-
-    @property
-    def headline(self) -> str:
-        """How many users and ratings were released, and what changed."""
-        found = self.totals
-        return (
-            f"released {found['users']:,} users in {count_of(self.n_parts, 'part')}: {found['added']:,} ratings added, "
-            f"{found['removed']:,} removed, {found['changed']:,} changed, {found['kept']:,} as they were"
-        )
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Where the parts are, and how their rows are ordered."""
-        ordered = "in any order" if self.shuffled else "sorted by user and item"
-        return (f"wrote {self.folder}; the rows of each part are {ordered}",)
 
 
 def protect_files(
@@ -102,6 +45,8 @@ def protect_files(
     guard: GuardLike,
     output: str | os.PathLike[str],
     *,
+    engine: str = "embedded",
+    master: str | None = None,
     memory: str | int = USUAL_MEMORY,
     parts: int | None = None,
     progress: ProgressLike = None,
@@ -109,8 +54,8 @@ def protect_files(
 ) -> ReleasedParts:
     """Protect a table that need not fit into memory, into a folder of parts.
 
-    DuckDB (the extra `bulk`) brings the rows of each user together, and all cores protect blocks of complete users. The
-    release of a user is that of `protect` under the same key. The same call goes on where one before it stopped.
+    An engine brings the rows of each user together, and all cores protect blocks of complete users. The release of a
+    user is that of `protect` under the same key, in either engine.
 
     Parameters
     ----------
@@ -121,30 +66,55 @@ def protect_files(
         A fitted guard, or its file, for users whose value nobody knows. A budget of everyone needs a settled price.
     output
         The folder: ``part-*`` with the columns and types of the table, ``manifest.json``, and at the end ``_SUCCESS``.
+    engine
+        "embedded": DuckDB (the extra `bulk`), on this machine. The same call goes on where one before it stopped.
+        "spark": Spark (the extra `spark`), on this machine or a cluster, whose machines must all see the files. It
+        makes Parquet parts of a new folder, in which the cells of a CSV file stay text.
+    master
+        Where Spark is: "local[*]" for all cores of this machine, which is usual, or "spark://HOST:7077".
     memory
-        About what all processes together may use, such as "2GB".
+        About what all processes together may use, such as "2GB"; a Spark cluster has settings of its own.
     parts
         How many files; by default as many as the memory suggests.
     **options
         Those of `protect` with a guard: ``key``, which is needed, ``budget``, ``locked``, ``user``, ``item`` …
     """
-    load_duckdb()
     limit, folder = memory_bytes(memory), Path(output)
-    if suffix_of(folder) in TEXT_SUFFIXES + PARQUET_SUFFIXES:
-        raise ParameterError(
-            f"{folder}: a table of this size is released as a folder of parts; name a folder, such as released, or "
-            "keep it in memory with --engine memory"
-        )
-    wishes = _wishes(options)
-    options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
+    if engine == "spark":
+        from attriguard.engines.spark_files import SparkRun, protect_on_spark
+
+        return protect_on_spark(ratings, guard, folder, SparkRun(master, limit, parts, Progress.of(progress)), options)
+    _check_engine(engine, master)
+    n = None if parts is None else check_count(parts, name="parts")
+    return _protect_here(ratings, guard, folder, limit, n, Progress.of(progress), options)
+
+
+def _check_engine(engine: str, master: str | None) -> None:
+    if engine not in LARGE_ENGINES:
+        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
+    if master is not None:
+        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
+
+
+def _protect_here(
+    ratings: str | os.PathLike[str],
+    guard: GuardLike,
+    folder: Path,
+    limit: int,
+    n: int | None,
+    progress: Progress,
+    options: dict[str, Any],
+) -> ReleasedParts:
+    load_duckdb()
+    check_folder(folder)
+    wishes = asked_wishes(options)
     protector = protector_for(guard, wishes, options).for_blocks()
     source = open_source(ratings)
-    _refuse_inside(source, folder)
+    refuse_inside(source, folder)
     with used_alone(make_folder(folder)):
-        content = _guard_bytes(guard, folder)
-        terms = _terms(source, content, wishes, options)
-        n = None if parts is None else check_count(parts, name="parts")
-        return _run(_Run(protector, source, folder, options, limit), terms, content, n, Progress.of(progress))
+        content = guard_bytes(guard)
+        terms = terms_of(source, content, wishes, options, f"duckdb {load_duckdb().__version__}")
+        return _run(_Run(protector, source, folder, options, limit), terms, content, n, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +171,7 @@ def _looked_at(run: _Run, threads: int) -> tuple[Roles, int]:
         connected(Path(spill), memory=run.memory, threads=threads) as connection,
     ):
         head, rows = run.source.head(connection, HEAD_ROWS), run.source.count(connection)
-    data = replace(run.protector, whole=True).prepare(head).data
-    named = {name: run.options.get(name) for name in ("user", "item", "rating")}
-    roles = find_roles(head, **named, like=False)
-    # For a guard of likes, a column of ratings is one like any other.
-    return (roles if data.source is None or data.source.rating is not None else roles._replace(rating=None)), rows
+    return looked_at(run.protector, head), rows
 
 
 def _tell(progress: Progress, done: Mapping[int, Mapping[str, Any]], rows: int, n: int) -> None:
@@ -226,48 +192,3 @@ def _stopped(error: DataError, run: _Run, done: int, n: int) -> DataError:
     if isinstance(error, WorkerError):
         return DataError(f"{error}; {done} of {n} parts are done, the same command goes on with the others")
     return error
-
-
-def _wishes(options: dict[str, Any]) -> Wishes:
-    """What the publisher wants; what only a table in memory has is refused."""
-    if options.get("key") is None:
-        raise ParameterError(NO_KEY)
-    known = (*READING, *CHANGES, *Wishes.__dataclass_fields__)
-    strange = [name for name in options if name not in known]
-    if strange:
-        raise ParameterError(f"{strange[0]} is of no use for a release in parts; known: {', '.join(known)}")
-    if options.get("duplicates") == "last":
-        raise ParameterError("the rows of a table in parts have no order, so none is the last; use duplicates 'mean'")
-    return Wishes.of(options, None)
-
-
-def _refuse_inside(source: Source, folder: Path) -> None:
-    """The release must not become part of what it is a release of."""
-    target = folder.resolve()
-    if any(target in path.resolve().parents for path in source.files):
-        raise ParameterError(f"{folder} holds the table itself; name another folder for the release")
-    given = Path(source.name)
-    if given.is_dir() and (given.resolve() == target or given.resolve() in target.parents):
-        raise ParameterError(f"{folder} is inside the table's folder {given}; name another folder for the release")
-
-
-def _guard_bytes(guard: GuardLike, folder: Path) -> bytes:
-    if not isinstance(guard, AttriGuard):
-        return read_bytes(Path(guard))
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".attriguard-guard-") as private:
-        guard.save(Path(private) / "guard")
-        return (Path(private) / "guard").read_bytes()
-
-
-def _terms(source: Source, guard: bytes, wishes: Wishes, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All that decides the release. The key's fingerprint tells two keys apart, and nothing else."""
-    chosen = wishes_record(wishes)
-    for name in ("locked", "additions"):  # lists, which may name users
-        chosen[name] = hashlib.sha256(json.dumps(chosen[name], default=str).encode()).hexdigest()[:16]
-    return {
-        "version": f"attriguard {__version__}, duckdb {load_duckdb().__version__}",
-        "guard_sha256": hashlib.sha256(guard).hexdigest(),
-        "key": derive_key(wishes.key or b"", "", "fingerprint").hex()[:32],
-        "input": source.fingerprint(),
-        "options": {**chosen, **options},
-    }

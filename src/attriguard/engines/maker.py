@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from attriguard.data.releases.release import Release
 from attriguard.data.tables.columns import Roles
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import write_table
@@ -19,6 +18,8 @@ from attriguard.engines.parts import Parts
 from attriguard.engines.sources import Source
 from attriguard.operations.protect import protector_for
 from attriguard.operations.protector import (
+    Block,
+    Prepared,
     Protector,
     column_warning,
     emptied_warning,
@@ -44,10 +45,10 @@ class Maker:
     @classmethod
     def of(cls, job: Mapping[str, Any]) -> Maker:
         """Out of a job as JSON holds it."""
-        source = _source_of(job["source"])
+        source = source_of(job["source"])
         parts = Parts(Path(job["folder"]), job["terms"], source.suffix)
         buckets = Buckets(source, Roles(*job["roles"]), parts.work / "buckets", parts.n)
-        protector = protector_for(parts.work / "guard", _wishes_of(job["wishes"]), dict(job["options"]))
+        protector = protector_for(parts.work / "guard", wishes_of(job["wishes"]), dict(job["options"]))
         return cls(parts, buckets, buckets.settled(protector.for_blocks()), job["memory"])
 
     def make(self, k: int) -> dict[str, Any]:
@@ -57,19 +58,23 @@ class Maker:
         if table is not None:
             block = self.protector.prepare(table)
             made = self.protector.release(block, self.protector.plan(block, Progress()), None)
-            release: Release = made.release
-            write_table(release.table, self.parts.path(k), release.csv)
-            facts |= asdict(release.summary) | {
-                "rows": release.table.num_rows,
-                "users": block.data.n_users,
-                "seen": self.protector.seen(block.data.users),
-                "emptied": made.emptied,
-                "locked": 0 if block.locked is None else int(block.locked.nnz),
-                "unknown": [str(item) for item in block.unknown.tolist()],
-                "telltale": list(release.telltale),
-            }
+            write_table(made.release.table, self.parts.path(k), made.release.csv)
+            facts |= facts_of(self.protector, block, made)
         self.parts.note(k, facts)
         return facts
+
+
+def facts_of(protector: Protector, block: Prepared, made: Block) -> dict[str, Any]:
+    """What is counted of a block; nothing about a single user."""
+    return asdict(made.release.summary) | {
+        "rows": made.release.table.num_rows,
+        "users": block.data.n_users,
+        "seen": protector.seen(block.data.users),
+        "emptied": made.emptied,
+        "locked": 0 if block.locked is None else int(block.locked.nnz),
+        "unknown": [str(item) for item in block.unknown.tolist()],
+        "telltale": list(made.release.telltale),
+    }
 
 
 def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str, Any], memory: int) -> dict[str, Any]:
@@ -77,7 +82,7 @@ def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str,
     return {
         "folder": str(parts.folder.absolute()),
         "terms": dict(parts.terms),
-        "source": _source_record(buckets.source),
+        "source": source_record(buckets.source),
         "roles": list(buckets.roles),
         "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
         "options": dict(options),
@@ -97,7 +102,8 @@ def wishes_record(wishes: Wishes) -> dict[str, Any]:
     return kept | {"drop_columns": list(wishes.drop_columns), "additions": additions, "locked": locked}
 
 
-def _wishes_of(record: Mapping[str, Any]) -> Wishes:
+def wishes_of(record: Mapping[str, Any]) -> Wishes:
+    """Back from the record, which has the key again."""
     given, added, locked = dict(record), record["additions"], record["locked"]
     given["key"] = bytes.fromhex(given["key"])
     given["additions"] = None if added is None else dict(added["items"]) if added["pairs"] else added["items"]
@@ -105,14 +111,16 @@ def _wishes_of(record: Mapping[str, Any]) -> Wishes:
     return Wishes(**given)
 
 
-def _source_record(source: Source) -> dict[str, Any]:
+def source_record(source: Source) -> dict[str, Any]:
+    """What a worker must know of the table: its columns, and how its text is written."""
     style = None if source.style is None else asdict(source.style) | {"quoted": sorted(source.style.quoted)}
     schema = base64.b64encode(source.schema.serialize().to_pybytes()).decode()
     files = [str(path) for path in source.files[:1]]
     return {"name": source.name, "kind": source.kind, "files": files, "schema": schema, "style": style}
 
 
-def _source_of(record: Mapping[str, Any]) -> Source:
+def source_of(record: Mapping[str, Any]) -> Source:
+    """Back from the record."""
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(record["schema"])))
     style = record["style"]
     if style is not None:

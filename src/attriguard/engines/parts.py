@@ -73,7 +73,7 @@ class Parts:
 
     def note(self, k: int, facts: Mapping[str, Any]) -> None:
         """A part is written: remember what it holds."""
-        sha256 = _sha256(self.path(k)) if self.path(k).exists() else ""
+        sha256 = sha256_of(self.path(k)) if self.path(k).exists() else ""
         _write(self._record(k), {**facts, "sha256": sha256})
 
     def facts(self, k: int) -> dict[str, Any] | None:
@@ -81,7 +81,7 @@ class Parts:
         found = _read(self._record(k))
         if found is None or (found["sha256"] and not self.path(k).exists()):
             return None
-        return found if not found["sha256"] or _sha256(self.path(k)) == found["sha256"] else None
+        return found if not found["sha256"] or sha256_of(self.path(k)) == found["sha256"] else None
 
     def finish(self, totals: Mapping[str, Any]) -> None:
         """Everything is there: say so, and remove what was needed on the way."""
@@ -91,9 +91,7 @@ class Parts:
             for name, facts in known.items()
             if facts is not None and facts["sha256"]
         ]
-        _write(self.folder / MANIFEST, {**self.terms, "files": files, "totals": totals})
-        with written_beside(self.folder / MARKER):
-            pass
+        seal(self.folder, {**self.terms, "files": files, "totals": totals})
         for left in self.folder.glob(".attriguard-*"):  # also what runs that were killed left
             shutil.rmtree(left, ignore_errors=True)
 
@@ -104,6 +102,13 @@ class Parts:
 
     def _record(self, k: int) -> Path:
         return self.work / f"part-{k:05d}.json"
+
+
+def seal(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """The manifest, and behind it the marker: nothing is missing."""
+    _write(folder / MANIFEST, manifest)
+    with written_beside(folder / MARKER):
+        pass
 
 
 def _refuse_other(folder: Path, found: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
@@ -128,7 +133,8 @@ def _difference(name: str, before: Any, now: Any) -> str:
     return f"{TERMS[name]} ({before}, now {now})" if name == "version" else TERMS[name]
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

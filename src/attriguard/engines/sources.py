@@ -190,10 +190,15 @@ def _open_parquet(path: Path, files: tuple[Path, ...]) -> Source:
             raise DataError(f"{file} has other columns, or other types, than {files[0]}; convert one of them")
     if len(set(first.names)) < len(first.names):
         raise DataError(f"{files[0]} has two columns of the same name; rename one of them")
-    for each in first:
+    refuse_unknown(first)
+    return Source(str(path), "parquet", files, first)
+
+
+def refuse_unknown(schema: pa.Schema) -> None:
+    """Lists, structures and the like are not carried along."""
+    for each in schema:
         if not _known(each.type):
             raise DataError(f"column {each.name!r} holds {each.type}, which is not carried along; convert or drop it")
-    return Source(str(path), "parquet", files, first)
 
 
 def _schema(path: Path) -> pa.Schema:

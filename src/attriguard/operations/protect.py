@@ -15,6 +15,7 @@ from attriguard._checks import check_rng
 from attriguard.data.blocks import complete_users
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.columns import find_roles
+from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.person import is_export
 from attriguard.data.tables.table import InputTable, TableLike, read_table
 from attriguard.errors import DataError, ParameterError
@@ -23,7 +24,7 @@ from attriguard.operations.checking import check_once
 from attriguard.operations.inputs import READING as ALL_READING
 from attriguard.operations.inputs import DataLike
 from attriguard.operations.own_table import OwnTable
-from attriguard.operations.protector import Protector, make_protector
+from attriguard.operations.protector import Block, Prepared, Protector, make_protector
 from attriguard.operations.released import Released
 from attriguard.operations.wishes import Wishes, first_few
 from attriguard.progress import Progress, ProgressLike
@@ -137,17 +138,26 @@ def protect_batches(
     protector = protector_for(guard, wishes, options).for_blocks()
     if sample is not None:
         protector = protector.settled(protector.prepare(read_table(sample, "the sample")))
-    return _released(batches, protector, _chance(random_state))
+    return _batches(released_blocks(batches, protector, _chance(random_state)))
 
 
-def _released(
-    batches: Iterable[pa.RecordBatch], protector: Protector, chance: np.random.Generator | None
-) -> Iterator[pa.RecordBatch]:
-    for block in _blocks(batches, protector):
-        table = InputTable(block, "the batch")
+def _batches(blocks: Iterable[tuple[Prepared, Block]]) -> Iterator[pa.RecordBatch]:
+    for _, made in blocks:
+        yield from made.release.table.to_batches()
+
+
+def released_blocks(
+    batches: Iterable[pa.RecordBatch | pa.Table],
+    protector: Protector,
+    chance: np.random.Generator | None = None,
+    csv: CsvStyle | None = None,
+) -> Iterator[tuple[Prepared, Block]]:
+    """Blocks of complete users, each as it came and as it is released; ``csv`` says that cells are those of a file."""
+    for table in _blocks(batches, protector, csv):
         if protector.survey is None:
             protector = _plainly_settled(protector, table)
-        yield from protector.protect(table, chance, Progress()).release.table.to_batches()
+        block = protector.prepare(table)
+        yield block, protector.release(block, protector.plan(block, Progress()), chance)
 
 
 def _plainly_settled(protector: Protector, table: InputTable) -> Protector:
@@ -162,15 +172,19 @@ def _plainly_settled(protector: Protector, table: InputTable) -> Protector:
     return protector.settled(block)
 
 
-def _blocks(batches: Iterable[pa.RecordBatch], protector: Protector) -> Iterator[pa.Table]:
+def _blocks(
+    batches: Iterable[pa.RecordBatch | pa.Table], protector: Protector, csv: CsvStyle | None
+) -> Iterator[InputTable]:
     """Tables of complete users; the first batch says which column is the user's."""
     rest = iter(batches)
     first = next(rest, None)
     if first is None:
         return
     named = {name: protector.reading.get(name) for name in ("user", "item", "rating")}
-    roles = find_roles(InputTable(pa.Table.from_batches([first]), "the first batch"), **named, like=False)
-    yield from complete_users(chain([first], rest), roles.user)
+    shown = pa.Table.from_batches([first]) if isinstance(first, pa.RecordBatch) else first
+    roles = find_roles(InputTable(shown, "the first batch", csv), **named, like=False)
+    for table in complete_users(chain([first], rest), roles.user, trim=csv is not None):
+        yield InputTable(table, "the batch", csv)
 
 
 def protector_for(guard: GuardLike, wishes: Wishes, options: dict[str, Any]) -> Protector:

@@ -1,0 +1,124 @@
+"""What runs in Spark's Python workers: the guard comes once as a broadcast, and then block after block of users."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from attriguard.data.tables.csv_text import CsvStyle
+from attriguard.data.tables.table import InputTable
+from attriguard.engines.buckets import settle
+from attriguard.engines.maker import COUNTS, facts_of, source_of, source_record, wishes_of, wishes_record
+from attriguard.engines.sources import Source
+from attriguard.operations.protect import protector_for, released_blocks
+from attriguard.operations.protector import Protector
+from attriguard.operations.wishes import Wishes
+
+# Rows of a block: Spark's own batches of 10,000 rows would each cost more than their users do.
+BLOCK_ROWS = 200_000
+# Guards that a worker keeps at a time.
+MOST_READY = 4
+_ready: dict[str, Ready] = {}
+
+
+class Package(NamedTuple):
+    """All that a worker needs, as bytes. It holds the key: it travels as a broadcast, in no plan and in no task."""
+
+    job: bytes
+    guard: bytes
+    sample: bytes
+    items: bytes
+
+
+class Ready(NamedTuple):
+    """A protector that a worker has made of a package, and how the cells of text are written."""
+
+    protector: Protector
+    csv: CsvStyle | None
+
+
+class Facts:
+    """Counts of blocks that come together in the driver, as Spark's accumulators add them."""
+
+    def zero(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """Nothing counted yet."""
+        return dict.fromkeys(COUNTS, 0) | {"unknown": [], "telltale": []}
+
+    def addInPlace(self, one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        """Both together, names once."""
+        both = {name: one[name] + other[name] for name in COUNTS}
+        return both | {name: list(dict.fromkeys([*one[name], *other[name]])) for name in ("unknown", "telltale")}
+
+
+def package_of(
+    source: Source, guard: bytes, wishes: Wishes, options: Mapping[str, Any], rows: tuple[pa.Table, pa.Table | None]
+) -> Package:
+    """The package: ``rows`` are those of some users, and one of each item."""
+    job = {
+        "source": source_record(source),
+        "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
+        "options": dict(options),
+    }
+    sample, items = rows
+    return Package(json.dumps(job).encode(), guard, _bytes_of(sample), b"" if items is None else _bytes_of(items))
+
+
+def task_of(name: str, package: Any, facts: Any = None) -> Callable[[Iterable[pa.RecordBatch]], Any]:
+    """What Spark calls for each partition; a task carries the broadcast's number and no more."""
+
+    def attriguard_protect(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if name not in _ready:
+            while len(_ready) >= MOST_READY:
+                _ready.pop(next(iter(_ready)))
+            _ready[name] = _made_ready(Package(*package.value))
+        protector, csv = _ready[name]
+        for block, made in released_blocks(_gathered(batches), protector, csv=csv):
+            if facts is not None:
+                facts.add(facts_of(protector, block, made))
+            yield from made.release.table.to_batches()
+
+    return attriguard_protect
+
+
+def _made_ready(package: Package) -> Ready:
+    """One task has one core, so that no thread of it waits for another task's."""
+    os.environ.setdefault("ATTRIGUARD_THREADS", "1")
+    pa.set_cpu_count(1)
+    job = json.loads(package.job)
+    source = source_of(job["source"])
+    with tempfile.TemporaryDirectory(prefix="attriguard-") as private:
+        path = Path(private) / "guard"
+        path.write_bytes(package.guard)
+        protector = protector_for(path, wishes_of(job["wishes"]), job["options"]).for_blocks()
+    items = InputTable(_table_of(package.items), source.name, source.style) if package.items else None
+    settled = settle(protector, InputTable(_table_of(package.sample), source.name, source.style), items)
+    return Ready(settled, source.style)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held, rows = list[pa.RecordBatch](), 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= BLOCK_ROWS:
+            yield pa.Table.from_batches(held)
+            held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _bytes_of(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _table_of(content: bytes) -> pa.Table:
+    return pa.ipc.open_stream(content).read_all()

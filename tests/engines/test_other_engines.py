@@ -1,0 +1,88 @@
+"""The examples of docs/scale.md for Spark, Dask and Ray run as they stand, and give the release of the whole table."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest_engines import KEY, by_user_and_item, whole_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+
+
+def example(heading: str) -> str:
+    """The Python block below a heading; the other pages' blocks are marked as python, and run without these engines."""
+    section = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    (block,) = re.findall(r"^```py\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return block
+
+
+@pytest.fixture
+def folder(plain, guard, tmp_path, monkeypatch):
+    """What the examples name: a folder of ratings, a guard and a key."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ratings").mkdir()
+    pq.write_table(plain.slice(0, 900), tmp_path / "ratings" / "1.parquet")
+    pq.write_table(plain.slice(900), tmp_path / "ratings" / "2.parquet")
+    shutil.copy(guard, tmp_path / "city.guard")
+    (tmp_path / "secret.key").write_text(KEY)
+    return tmp_path
+
+
+def assert_protected(plain: pa.Table, guard: Path, folder: Path) -> None:
+    parts = [pq.read_table(path) for path in (folder / "protected").glob("*.parquet")]
+    made = pa.concat_tables(part.select(plain.column_names).replace_schema_metadata() for part in parts)
+    assert by_user_and_item(made) == by_user_and_item(whole_of(plain, guard))
+
+
+def missing(*modules: str) -> bool:
+    return any(importlib.util.find_spec(name) is None for name in modules)
+
+
+@pytest.mark.skipif(missing("pyspark") or shutil.which("java") is None, reason="Spark or Java 17 is not there")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_spark(plain, guard, folder, monkeypatch):
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        exec(example("Spark"), {})
+    finally:
+        SparkSession.builder.getOrCreate().stop()
+    assert_protected(plain, guard, folder)
+
+
+@pytest.mark.skipif(missing("dask"), reason="Dask is not there: pip install 'dask[dataframe]'")
+@pytest.mark.filterwarnings("ignore")
+def test_dask(plain, guard, folder):
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        exec(example("Dask"), {})
+    assert_protected(plain, guard, folder)
+
+
+@pytest.mark.skipif(missing("ray"), reason="Ray is not there: pip install 'ray[data]'")
+@pytest.mark.filterwarnings("ignore")
+def test_ray(plain, guard, folder):
+    import ray
+
+    # The guard's file is named as seen from this folder; worker processes begin in it.
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    try:
+        exec(example("Ray"), {})
+    finally:
+        ray.shutdown()
+    assert_protected(plain, guard, folder)
+
+
+def test_every_engine_of_the_page_is_tested():
+    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks == [example(name) for name in ("Spark", "Dask", "Ray")]
