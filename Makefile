@@ -7,11 +7,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: demo test lint types tests fuzz bench docs format clean help
+.PHONY: demo test lint types tests fuzz bench docs examples format clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.core  ## the whole job on the embedded data set, with an HTML page at the end
 	$(BIN)/attriguard demo
@@ -38,7 +38,11 @@ fuzz: $(VENV)/.test  ## generated tables, damaged files and kills, for as long a
 bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.json
 	$(BIN)/attriguard bench --output bench.json
 
-docs: $(VENV)/.test  ## run every example in README.md and docs/
+docs: $(VENV)/.docs  ## the documentation site, tutorials run, into docs/_build/html
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+examples: $(VENV)/.test  ## run every example in README.md and docs/, and check links and figures
 	$(BIN)/python -m pytest -q tests/docs
 
 format: $(VENV)/.test  ## put the code into its standard layout
@@ -46,7 +50,7 @@ format: $(VENV)/.test  ## put the code into its standard layout
 	$(BIN)/ruff format .
 
 clean:  ## remove what make has made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench.json
+	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench.json
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -63,6 +67,11 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing attriguard and what its tests need into $(VENV)"
 	@$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing attriguard and what its documentation needs into $(VENV)"
+	@$(PIP) --editable '.[docs]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
