@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-
 import attriguard
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project, author, copyright = "attriguard", "The attriguard developers", "The attriguard developers"
 version = release = attriguard.__version__
@@ -30,8 +30,9 @@ nb_merge_streams = True
 os.environ["PYTHONWARNINGS"] = "ignore"  # of the kernels: a library's warning belongs on no page
 
 autodoc_default_options = {"members": True, "inherited-members": False}
-autodoc_member_order, autodoc_typehints, autodoc_preserve_defaults = "bysource", "signature", True
+autodoc_member_order, autodoc_typehints, autodoc_preserve_defaults = "bysource", "signature", False
 autodoc_class_signature = "mixed"
 napoleon_numpy_docstring, napoleon_google_docstring, napoleon_use_rtype = True, False, False
 napoleon_attr_annotations = False  # types stand in the signature
 default_role = "code"  # `name` in a docstring
+smartquotes = False  # "--help" is no dash

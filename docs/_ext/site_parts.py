@@ -98,7 +98,9 @@ def show_pages_of_the_repository(app: Sphinx, docname: str, source: list[str]) -
     source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(up)}([^)]+/)\)", r"\1: `\2`", source[0])
 
 
-def leave_out_inherited_plumbing(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+def leave_out_inherited_plumbing(
+    app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any
+) -> bool | None:
     """scikit-learn gives every estimator `set_fit_request` and the like, whose help leads to its own site."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
 

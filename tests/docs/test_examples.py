@@ -75,7 +75,7 @@ def anchors_of(page):
 @pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"], ids=name_of)
 def test_links_lead_somewhere(page):
     text = page.read_text()
-    for target in re.findall(r"\]\((?!https?://)([^)]+)\)", text):
+    for target in re.findall(r"(?:\]\(|src=\")(?!https?://)([^)\"]+)", text):
         path, _, anchor = target.partition("#")
         linked = page.parent / path if path else page
         assert linked.exists(), target
