@@ -16,6 +16,7 @@ import attriguard.cli
 from attriguard.report.glossary import WORDS
 
 # Pages of the repository that the site shows under a name of its own.
+INCLUDED = re.compile(r"```\{include\} \.\./(\w+\.md)\n```\n")
 SHOWN = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md"}
 
 
@@ -91,10 +92,18 @@ class Words(Generated):
 
 
 def show_pages_of_the_repository(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Links to pages outside docs/ lead to those that show them; folders outside are named, since a site has none."""
+    """A page that only includes one of the repository's becomes that page. Links to those lead to where they are shown.
+
+    Folders outside docs/ are named, since a site has none.
+    """
     up = "../" * (1 + docname.count("/"))
+    included = INCLUDED.fullmatch(source[0])
+    if included:
+        path = app.srcdir.parent / included[1]
+        app.env.note_dependency(path)
+        source[0] = path.read_text(encoding="utf-8").replace("](docs/", "](")
     for name, shown in SHOWN.items():
-        source[0] = source[0].replace(f"]({up}{name}", f"]({up[3:]}{shown}")
+        source[0] = source[0].replace(f"]({'' if included else up}{name}", f"]({up[3:]}{shown}")
     source[0] = re.sub(rf"\[([^\]]+)\]\({re.escape(up)}([^)]+/)\)", r"\1: `\2`", source[0])
 
 

@@ -12,6 +12,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
 FILES = sorted(FOLDER.glob("*.yml"))
+TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 # The keys that a workflow, a job and a step may have here; a misspelled one would be ignored or refused there.
 WORKFLOW = {"name", "on", "permissions", "concurrency", "jobs"}
 JOB = {"name", "needs", "runs-on", "timeout-minutes", "strategy", "env", "environment", "permissions", "steps"}

@@ -147,7 +147,6 @@ def _refuse(part: _Part, bad: NDArray[np.bool_], rule: str) -> None:
 def _matrix(part: _Part, width: int, scale: RatingScale) -> csr_array:
     user = np.repeat(np.arange(part.counts.size), part.counts)
     X = csr_array((scale.snap(part.rating), (user, part.item)), shape=(part.counts.size, width))
-    X.sum_duplicates()  # earlier versions of SciPy leave that to whoever needs it
     if X.nnz < part.item.size:
         keys = user * width + part.item
         order = np.argsort(keys, kind="stable")
