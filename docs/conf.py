@@ -23,8 +23,8 @@ html_theme_options = {"navigation_with_keys": True}
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-# Examples in ``` blocks are run by the tests, those in notebooks are run here: each tutorial takes seconds, but the first
-# that needs a kernel compiles it.
+# Examples in ``` blocks are run by the tests, those in notebooks are run here: each tutorial takes seconds, but the
+# first that needs a kernel compiles it.
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "force", 300, True
 nb_execution_in_temp = True  # what a tutorial writes does not stay
 nb_merge_streams = True
