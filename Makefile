@@ -40,6 +40,7 @@ bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.jso
 
 docs: $(VENV)/.docs  ## the documentation site, tutorials run, into docs/_build/html
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
+	$(BIN)/python docs/_ext/links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 examples: $(VENV)/.test  ## run every example in README.md and docs/, and check links and figures

@@ -16,15 +16,18 @@ from attriguard.report.glossary import WORDS
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def written():
+@pytest.fixture(scope="module", autouse=True)
+def extension():
     sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        import written
+    yield
+    sys.path.pop(0)
 
-        return written
-    finally:
-        sys.path.pop(0)
+
+@pytest.fixture
+def written():
+    import written
+
+    return written
 
 
 def every(command, path="attriguard"):
@@ -62,3 +65,15 @@ def test_a_registry_is_a_table(written, registry):
 def test_every_word_is_in_the_glossary(written):
     text = "\n".join(written.words())
     assert all(f"{', '.join(spellings)}\n: " in text for spellings, _ in WORDS)
+
+
+def test_dead_links_of_a_site_are_found(tmp_path):
+    import links
+
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "page.html").write_text('<h1 id="top"><a href="../index.html">up</a>')
+    (tmp_path / "index.html").write_text(
+        '<a href="sub/page.html#top">a</a> <a href="https://example.org/x">b</a> <img src="data:image/png;base64,x">'
+        '<a href="sub/page.html#gone">c</a> <a href="nowhere.html?x=1">d</a> <a href="#">e</a>'
+    )
+    assert list(links.dead(tmp_path)) == ["index.html: sub/page.html#gone", "index.html: nowhere.html"]
