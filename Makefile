@@ -7,11 +7,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: demo test lint types tests fuzz bench docs format clean help
+.PHONY: demo test lint types tests fuzz bench docs examples release-check test-lowest format clean help
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.core  ## the whole job on the embedded data set, with an HTML page at the end
 	$(BIN)/attriguard demo
@@ -38,15 +38,41 @@ fuzz: $(VENV)/.test  ## generated tables, damaged files and kills, for as long a
 bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.json
 	$(BIN)/attriguard bench --output bench.json
 
-docs: $(VENV)/.test  ## run every example in README.md and docs/
+docs: $(VENV)/.docs  ## the documentation site, tutorials run, into docs/_build/html
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
+	$(BIN)/python docs/_ext/links.py docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+examples: $(VENV)/.test  ## run every example in README.md and docs/, and check links and figures
 	$(BIN)/python -m pytest -q tests/docs
+
+release-check: $(VENV)/.release  ## build the archives twice, look into them, install them elsewhere, run them
+	$(BIN)/zizmor --offline --quiet .github/workflows
+	$(BIN)/python tests/release/check.py
+
+# In an environment of its own, with the lowest versions that pyproject.toml permits. What only tests need is as tested;
+# a later library may warn about an earlier one, so warnings are no errors here.
+LOWEST := .venv-lowest
+test-lowest: $(LOWEST)/.made  ## fast tests with the lowest versions that pyproject.toml permits
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n auto -o filterwarnings=default \
+	  tests/test_guard.py tests/test_storage.py tests/test_public_names.py tests/test_goals.py tests/report \
+	  tests/data/test_ratings.py tests/data/named/test_authors.py tests/data/named/test_download.py tests/data/tables \
+	  tests/mechanism/test_sampling.py tests/noise/test_panda.py tests/noise/test_costs.py
+
+$(LOWEST)/.made: pyproject.toml tests/release/lowest.py
+	@$(PYTHON) -m venv $(LOWEST)
+	@echo "installing attriguard with the lowest versions of what it needs into $(LOWEST)"
+	@$(PYTHON) tests/release/lowest.py > $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+	  --constraint $(LOWEST)/lowest.txt duckdb pandas polars pytest pytest-xdist hypothesis
+	@touch $@
 
 format: $(VENV)/.test  ## put the code into its standard layout
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove what make has made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench.json
+	rm -rf $(VENV) $(LOWEST) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench.json
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -64,6 +90,15 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing attriguard and what its tests need into $(VENV)"
 	@$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing attriguard and what its documentation needs into $(VENV)"
+	@$(PIP) --editable '.[docs]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.release: $(VENV)/.core
+	@$(PIP) --editable '.[release]'
+	@touch $@
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing attriguard and what its benchmarks need into $(VENV)"

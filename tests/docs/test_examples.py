@@ -16,15 +16,27 @@ from attriguard.cli import app
 from attriguard.cli._shell import run
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-NOTEBOOK = sorted((ROOT / "docs" / "notebook").glob("*.md"))
-BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCS = ROOT / "docs"
+NOTEBOOK = sorted((DOCS / "notebook").glob("*.md"))
+SITE = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "notebook" and "_build" not in page.parts)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *SITE]
+# {code-cell} is a cell of a tutorial, which may begin with lines of options.
+BLOCK = re.compile(
+    r"^```(python|console|sh|\{code-cell\})(?: ipython3)?\n((?::.*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+INCLUDED = re.compile(r"^```\{include\}", re.MULTILINE)
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working folder with the files that commands on the pages name."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ATTRIGUARD_CACHE", str(tmp_path / "cache"))  # an example clears it
+    monkeypatch.setenv("MPLBACKEND", "agg")
     twin = ag.load_dataset("twin", n_users=300, n_items=120, n_values=3, seed=2)
     ag.write_release(twin, twin.X, "ratings.csv")
     lines = ["user,city", *(f"{user},{twin.values[code]}" for user, code in zip(twin.users, twin.y, strict=True))]
@@ -36,13 +48,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=name_of)
 def test_examples_run(page, folder, monkeypatch):
-    module = ModuleType(f"examples_of_{page.stem}")
+    module = ModuleType(re.sub(r"\W", "_", f"examples_of_{name_of(page)}"))
     monkeypatch.setitem(sys.modules, module.__name__, module)  # so that "module:Class" finds the page's classes
-    for kind, text in BLOCK.findall(page.read_text()):
-        if kind == "python":
-            exec(compile(text, str(page), "exec"), module.__dict__)
+    for block in BLOCK.finditer(page.read_text()):
+        kind, text = block[1], block[3]
+        if kind in ("python", "{code-cell}"):
+            above = block.string.count("\n", 0, block.start(3))  # an error names the line of the page
+            exec(compile("\n" * above + text, str(page), "exec"), module.__dict__)
             continue
         for line in text.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ "), comments=True)
@@ -58,19 +72,43 @@ def anchors_of(page):
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK], ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOK, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"], ids=name_of)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?://)([^)]+)\)", page.read_text()):
+    text = page.read_text()
+    for target in re.findall(r"(?:\]\(|src=\")(?!https?://)([^)\"]+)", text):
         path, _, anchor = target.partition("#")
         linked = page.parent / path if path else page
         assert linked.exists(), target
-        assert not anchor or anchor in anchors_of(linked), target
+        assert not anchor or INCLUDED.search(linked.read_text()) or anchor in anchors_of(linked), target
+    for target in re.findall(r"^```\{include\} (.+)$|^:link: (.+)$", text, re.MULTILINE):
+        assert any((page.parent / f"{name}{suffix}").is_file() for name in target if name for suffix in ("", ".md"))
 
 
-def test_every_page_is_linked_from_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    for page in PAGES[1:]:
-        assert page.relative_to(ROOT).as_posix() in readme
+def entries_of(page):
+    """The pages that the tables of contents on a page name, with patterns resolved."""
+    for block in re.findall(r"^```\{toctree\}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            if line and not line.startswith(":"):
+                found = sorted(page.parent.glob(f"{line}.md"))
+                assert found, f"{name_of(page)} names {line}, which is not there"
+                yield from found
+
+
+def test_the_site_leads_to_every_page():
+    assert {*entries_of(DOCS / "index.md"), DOCS / "index.md"} == {*SITE, *NOTEBOOK}
+
+
+def test_the_readme_leads_to_the_site_and_to_the_limits():
+    linked = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text())
+    assert {"docs/index.md", "docs/limits.md", "CONTRIBUTING.md", "CHANGELOG.md"} <= set(linked)
+
+
+def test_every_public_name_is_documented_with_an_example_that_runs():
+    reference = "\n".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
+    examples = "\n".join(text for page in SITE for _, _, text in BLOCK.findall(page.read_text()))
+    for name in ag.__all__:
+        assert re.search(rf"\bag\.{name}\b", examples), f"no example in docs/ uses ag.{name}"
+        assert name == "__version__" or f":: attriguard.{name}\n" in reference, f"docs/api does not show ag.{name}"
 
 
 def test_every_page_of_the_notebook_is_linked_from_its_index():

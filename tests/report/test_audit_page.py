@@ -49,6 +49,18 @@ def test_the_page_tells_what_was_found(result):
     assert html.index("give “city” away") < html.index("<svg") < html.index("What this does not protect against")
 
 
+def test_an_officer_finds_words_to_copy(result):
+    html = unescape(render(audit_page(result, title="An audit")))
+    about = result.about
+    for text in (
+        "inference risk in the sense of the Article 29 Working Party's Opinion 05/2014",
+        f"“The table holds {about.n_ratings:,} ratings by {about.n_users:,} users.",
+        f"{summary(result)} Singling out and linkability were not measured.",
+        "It does not make the table anonymous",
+    ):
+        assert text in html
+
+
 def test_the_headline_is_the_strongest_attackers(result):
     text = summary(result)
     assert f"infers it for {100 * result.now.found[0].accuracy.value:.0f} (95 % interval" in text

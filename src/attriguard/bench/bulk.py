@@ -99,7 +99,7 @@ def _prepare(folder: Path, n_users: int) -> int:
     learnt = make_twin(seed=1)
     guard = AttriGuard(scale=learnt.scale).fit(learnt.X, learnt.y, items=learnt.items, values=learnt.values)
     guard.save(folder / "city.guard", metadata={"attribute": "city", "rated": True})
-    (folder / "secret.key").write_text(KEY)
+    (folder / "secret.key").write_text(KEY, encoding="ascii")
     (folder / "secret.key").chmod(0o600)
     table = make_twin(n_users).to_arrow()
     table = table.take(pa.array(np.random.default_rng(0).permutation(table.num_rows)))
@@ -137,8 +137,8 @@ def _memory_of(number: int) -> float:
     """The memory of a process and its children in GB, shared pages counted once; 0 where Linux does not tell."""
     total = 0.0
     try:
-        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-        lines = Path(f"/proc/{number}/smaps_rollup").read_text().splitlines()
+        children = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="utf-8").split()
+        lines = Path(f"/proc/{number}/smaps_rollup").read_text(encoding="utf-8").splitlines()
         total += sum(float(line.split()[1]) for line in lines if line.startswith("Pss:")) / 2**20
     except OSError:
         return total

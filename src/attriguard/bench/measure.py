@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -37,3 +38,13 @@ def best_of(work: Callable[[], Any], repeats: int) -> float:
         work()
         shortest = min(shortest, time.perf_counter() - start)
     return shortest
+
+
+def peak_gb() -> float:
+    """The most memory that this process has had so far, in GB; 0 where the system does not tell (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**30 if sys.platform == "darwin" else 2**20)  # bytes on macOS, kilobytes elsewhere

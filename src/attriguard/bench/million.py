@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from attriguard.bench.measure import Figure
+from attriguard.bench.measure import Figure, peak_gb
 from attriguard.progress import Progress, ProgressLike
 
 SMALL, LARGE = 100_000, 1_000_000
@@ -27,7 +27,6 @@ def run(*, small: int = SMALL, large: int = LARGE, progress: ProgressLike = None
 
 def measure(small: int, large: int) -> dict[str, float]:
     """Plan for both numbers of users of the twin in this process; its peak memory so far is part of the result."""
-    import resource
     import time
 
     from attriguard.data.named.twin import make_twin
@@ -42,7 +41,7 @@ def measure(small: int, large: int) -> dict[str, float]:
         start = time.perf_counter()
         plan = guard.plan(X)
         seconds.append(time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gb()
     return {
         "seconds_small": seconds[0],
         "seconds_large": seconds[1],

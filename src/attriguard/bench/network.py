@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attriguard.bench.measure import Figure
+from attriguard.bench.measure import Figure, peak_gb
 from attriguard.classifiers.network import ATTACKER_UNITS, DEFENDER_UNITS, NetworkClassifier
 from attriguard.classifiers.torch_extra import load_torch
 from attriguard.data.public_data import PublicData
@@ -121,7 +121,6 @@ def whole_training(data: PublicData, dataset: str, hidden: int, epochs: int) -> 
 
 def train_alone(file: str, hidden: int, epochs: int) -> dict[str, Any]:
     """Train in this process on the rows in ``file``: test accuracy, peak memory, seconds."""
-    import resource
 
     from scipy.sparse import csr_array
 
@@ -137,7 +136,7 @@ def train_alone(file: str, hidden: int, epochs: int) -> dict[str, Any]:
     start = time.perf_counter()
     network = NetworkClassifier(hidden=hidden, epochs=epochs, random_state=0).fit(X, y)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gb()
     accuracy = float((network.decision_function(X_test).argmax(axis=1) == y_test).mean())
     return {"accuracy": accuracy, "peak_gb": peak, "seconds": seconds, "seconds_an_epoch": seconds / epochs}
 

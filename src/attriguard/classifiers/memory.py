@@ -13,7 +13,7 @@ FLOAT32 = 4
 def available_bytes() -> int | None:
     """Memory that is free or can be freed at once; None where the system does not say."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
+        for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -86,17 +87,20 @@ def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
                 yield file
             return
         beside, number, mode = _created(target, private)
+        held: int | None = number
         try:
             with open(number, "wb", closefd=False) as file:  # its number stays ours: Parquet's writer closes the file
                 yield file
-            with suppress(PermissionError):  # some file systems know no modes
-                os.chmod(number, mode)
+            _set_mode(number, beside, mode)
             os.fsync(number)
             before_rename(beside, target)
+            held = _closed_on_windows(held)
             beside.replace(target)
         finally:
+            held = _closed_on_windows(held)
             beside.unlink(missing_ok=True)
-            os.close(number)
+            if held is not None:
+                os.close(held)
         _sync_folder(target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
@@ -146,12 +150,25 @@ def _created(target: Path, private: bool) -> tuple[Path, int, int]:
         beside = target.with_name(f".attriguard-{secrets.token_hex(16)}.part")
         number = os.open(beside, NEW_FILE, PRIVATE if mode is not None else 0o666)
         usual = stat.S_IMODE(os.fstat(number).st_mode)  # what the user's umask leaves
-        with suppress(PermissionError):
-            os.chmod(number, PRIVATE)
+        _set_mode(number, beside, PRIVATE)
         # The lock says that somebody is writing. Whoever swept the file away before it was locked has unlinked it.
         if try_lock(number) is not False and os.fstat(number).st_nlink:
             return beside, number, usual if mode is None else mode
         os.close(number)
+
+
+def _set_mode(number: int, path: Path, mode: int) -> None:
+    """Say who may read an open file; by its path where a number will not do (Windows, before Python 3.13)."""
+    with suppress(PermissionError):  # some file systems know no modes
+        os.chmod(number if os.chmod in os.supports_fd else path, mode)
+
+
+def _closed_on_windows(number: int | None) -> int | None:
+    """Windows renames and removes no open file; elsewhere it stays open, since its lock keeps it from `sweep`."""
+    if number is None or sys.platform != "win32":
+        return number
+    os.close(number)
+    return None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -162,7 +179,7 @@ def _sync_folder(folder: Path) -> None:
 
 def sync(path: Path) -> None:
     """Put a file, or the names in a folder, on the disk."""
-    number = os.open(path, os.O_RDONLY)
+    number = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)  # what Windows syncs can be written
     try:
         os.fsync(number)
     finally:

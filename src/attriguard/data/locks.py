@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,9 +22,14 @@ TAKEN = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK)
 def try_lock(number: int) -> bool | None:
     """Lock an open file without waiting: False where another one has locked it, None where there are no locks."""
     try:
-        import fcntl
+        if sys.platform == "win32":
+            import msvcrt
 
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # its first byte, even where the file is empty
+        else:
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ImportError:
         return None
     except OSError as error:

@@ -159,7 +159,7 @@ def write_record(record: Any, path: Path) -> None:
 def read_record(path: Path) -> Any:
     """What `write_record` wrote; None where there is no such file, or where it is not what was written."""
     try:
-        found = parse_json(path.read_text())
+        found = parse_json(path.read_text(encoding="utf-8"))
         same = found[DIGEST] == digest_of(path.name, json.dumps(found["record"]), {})
     except BROKEN:
         return None

@@ -60,8 +60,8 @@ def protect_files(
     Parameters
     ----------
     ratings
-        A Parquet or CSV file, packed or not; a folder or a glob of such files; "FILE:TABLE" for a table of a DuckDB or
-        SQLite file.
+        A Parquet or CSV file, packed or not; a folder or a glob of such files; ``FILE:TABLE`` for a table of a DuckDB
+        or SQLite file.
     guard
         A fitted guard, or its file, for users whose value nobody knows. A budget of everyone needs a settled price.
     output

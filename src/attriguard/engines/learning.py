@@ -45,7 +45,7 @@ def sample_ratings(
     Parameters
     ----------
     ratings
-        A Parquet or CSV file, a folder or a glob of such files, or "FILE:TABLE" of a DuckDB or SQLite file.
+        A Parquet or CSV file, a folder or a glob of such files, or ``FILE:TABLE`` of a DuckDB or SQLite file.
     attributes
         A table with a row a user, which fits into memory.
     users, items

@@ -21,7 +21,7 @@ SLOT = re.compile(r"\{\{ (\w+) \}\}")
 
 def page_html(packed: Packed) -> str:
     """The whole page."""
-    style, script = (HERE / "page.css").read_text("utf-8"), bundle(START)
+    style, script = (HERE / "page.css").read_text(encoding="utf-8"), bundle(START)
     parts = {
         "policy": policy(script, style),
         "style": style,
@@ -29,7 +29,7 @@ def page_html(packed: Packed) -> str:
         "guard": base64.b64encode(packed.weights).decode(),
         "script": script,
     }
-    template = (HERE / "page.html").read_text("utf-8")
+    template = (HERE / "page.html").read_text(encoding="utf-8")
     return SLOT.sub(lambda slot: parts[slot.group(1)], template)
 
 
@@ -61,7 +61,7 @@ def _in_order(name: str, seen: set[str]) -> list[str]:
 
 
 def _source(name: str) -> str:
-    return (SCRIPTS / name).read_text("utf-8")
+    return (SCRIPTS / name).read_text(encoding="utf-8")
 
 
 def _bare(name: str) -> str:

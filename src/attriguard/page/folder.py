@@ -54,7 +54,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _manifest(attribute: str) -> str:
-    manifest = json.loads((OWN / MANIFEST).read_text("utf-8"))
+    manifest = json.loads((OWN / MANIFEST).read_text(encoding="utf-8"))
     return json.dumps({**manifest, "name": f"{manifest['name']}: {attribute}"[:LONGEST_NAME]}, indent=2)
 
 
@@ -66,7 +66,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _panel() -> str:
-    text = (HERE / "page.html").read_text("utf-8")
+    text = (HERE / "page.html").read_text(encoding="utf-8")
     for in_page, in_panel in IN_FILES.items():
         text = text.replace(in_page, in_panel)
     return text

@@ -11,6 +11,7 @@ from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
 from attriguard.report.audit_words import RULE, name_of, remarks, summary
 from attriguard.report.check import told_how
+from attriguard.report.officer_words import for_an_assessment
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import BarPlot, Line, draw, line_plot
 
@@ -45,6 +46,7 @@ def audit_page(audit: Audit, *, title: str) -> Page:
             *_goals(audit),
             *([_spread(audit.trial)] if audit.trial else []),
             _limits(),
+            for_an_assessment(audit),
             _method(audit),
         ],
         facts=[

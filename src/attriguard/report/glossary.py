@@ -37,6 +37,10 @@ WORDS: tuple[Entry, ...] = (
         "To name the most frequent value for everybody, without a look at anybody's ratings.",
     ),
     (
+        ("inference risk",),
+        "The risk that somebody deduces a private value of a person from other things that are known of the person.",
+    ),
+    (
         ("interval",),
         "A range round a figure: of 100 measurements like this one, each with other users, about 95 would have the "
         "true figure within theirs.",
@@ -45,6 +49,7 @@ WORDS: tuple[Entry, ...] = (
         ("knows the guard", "know the guard", "knows it", "knows and retrains", "retrained", "retrains"),
         "Said of an attacker who protects users of his own with the very same guard and learns from these.",
     ),
+    (("linkability",), "Whether two records of the same person can be told to belong together."),
     (("L0",), "The number of ratings that are changed."),
     (("L2",), "The length of the noise: the root of the sum of all squared changes, on a scale from 0 to 1."),
     (("millibit",), "A thousandth of a bit; a bit is what the answer to a question tells that is as often yes as no."),
@@ -58,6 +63,7 @@ WORDS: tuple[Entry, ...] = (
         "A file's fingerprint: two files with the same one are the same. Somebody who knows all of a file but one "
         "entry can try out that entry, so show the fingerprint of private data to nobody who must not see the data.",
     ),
+    (("singling out",), "Whether the rows of one person can be told from those of everybody else."),
     (("strength",), "The number by which a defense is told how much to change; each defense has its own."),
     (("test user",), "A user who stands for those that keep their value private; attackers are tried on them."),
     (("training user",), "A user who stands for those that disclose their value; attackers and guard learn from them."),
