@@ -92,7 +92,7 @@ def test_wherever_the_table_lies_its_parts_are_the_whole_release(how, plain, gua
     assert result.totals["added"] > 0
     assert result.totals["users"] == len(plain["user"].unique())
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "_SUCCESS", "manifest.json", *(path.name for path in (tmp_path / "out").glob("part-*"))
+        "_SUCCESS", "_manifest.json", *(path.name for path in (tmp_path / "out").glob("part-*"))
     }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_a_budget_of_everyone_needs_a_settled_price(data, plain, tmp_path):
 
 def test_the_manifest_tells_the_release_and_not_the_key(plain, guard, tmp_path):
     ag.protect_files(lay(plain, "parquet", tmp_path), guard, tmp_path / "out", key=KEY, parts=2, budget=1.0)
-    text = (tmp_path / "out" / "manifest.json").read_text()
+    text = (tmp_path / "out" / "_manifest.json").read_text()
     found = json.loads(text)
     assert found["guard_sha256"] == hashlib.sha256(guard.read_bytes()).hexdigest()
     assert found["options"]["budget"] == 1.0

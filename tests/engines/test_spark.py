@@ -221,14 +221,14 @@ def test_files_become_a_folder_as_the_embedded_engine_makes_it(spark, plain, gua
     )  # fmt: skip
     assert by_user_and_item(released(tmp_path / "out")) == by_user_and_item(released(tmp_path / "embedded"))
     assert found.totals == embedded.totals
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    before = json.loads((tmp_path / "embedded" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text())
+    before = json.loads((tmp_path / "embedded" / "_manifest.json").read_text())
     assert {name: manifest[name] for name in ("guard_sha256", "key", "input", "options")} == {
         name: before[name] for name in ("guard_sha256", "key", "input", "options")
     }
     assert ", spark 4." in manifest["version"]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "_SUCCESS", "manifest.json", *(each["file"] for each in manifest["files"])
+        "_SUCCESS", "_manifest.json", *(each["file"] for each in manifest["files"])
     }  # fmt: skip
     for each in manifest["files"]:
         assert hashlib.sha256((tmp_path / "out" / each["file"]).read_bytes()).hexdigest() == each["sha256"]

@@ -1,18 +1,23 @@
-"""Users brought together: DuckDB divides the rows by a hash of the user into buckets on the disk.
+"""Users brought together: DuckDB sorts the rows, by a hash of the user that gives the bucket, then by user and item.
 
-A bucket holds complete users and is read as one block, sorted. Beside the buckets stands a sample of users, and one row
-of each item, by which the table's other columns are judged.
+A bucket holds complete users and is read as one block: consecutive rows of one file. Beside it stands a sample of
+users, and one row of each item, by which the table's other columns are judged.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from attriguard.data.files import sync, written_beside
 from attriguard.data.releases.survey import Survey
@@ -21,6 +26,7 @@ from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.engines.duck import connected, text
 from attriguard.engines.sources import Source
+from attriguard.errors import DataError
 from attriguard.operations.protector import Protector
 from attriguard.progress import Progress
 
@@ -69,13 +75,16 @@ class Buckets:
         with connected(self.folder / "spill", memory=memory, threads=threads) as connection:
             self._sample(connection)
             connection.execute(
-                f"COPY (SELECT *, hash({self._user}) % {self.n} AS bucket FROM {self.source.relation(connection)}) "
-                f"TO {text(self.folder / 'rows')} (FORMAT parquet, PARTITION_BY (bucket), COMPRESSION snappy)"
+                f"COPY (SELECT *, (hash({self._user}) % {self.n})::SMALLINT AS bucket "
+                f"FROM {self.source.relation(connection)} ORDER BY bucket, {self._order}) "
+                f"TO {text(self._rows)} (FORMAT parquet, COMPRESSION snappy)"
             )
+            counted = connection.execute(f"SELECT bucket, count(*) FROM {text(self._rows)} GROUP BY bucket").fetchall()
         for path in self.folder.rglob("*.parquet"):
             sync(path)
-        with written_beside(self.folder / DONE):
-            pass
+        counts = dict(counted)
+        with written_beside(self.folder / DONE) as file:
+            file.write(json.dumps([counts.get(k, 0) for k in range(self.n)]).encode())
 
     def _sample(self, connection: Any) -> None:
         """Some users, and one row of each item; which ones depends on their ids alone. Plain tables need hardly any."""
@@ -96,17 +105,30 @@ class Buckets:
                 f"TO {text(self.folder / 'items.parquet')} (FORMAT parquet)"
             )
 
-    def block(self, k: int, memory: int) -> InputTable | None:
+    @property
+    def _rows(self) -> Path:
+        return self.folder / "rows.parquet"
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], pq.FileMetaData]:
+        """The first row of each bucket, and of each group of rows of the file, each with an end; about the file."""
+        about = pq.read_metadata(self._rows)
+        counts = json.loads((self.folder / DONE).read_text(encoding="utf-8"))
+        groups = [about.row_group(g).num_rows for g in range(about.num_row_groups)]
+        return np.cumsum([0, *counts]), np.cumsum([0, *groups]), about
+
+    def block(self, k: int) -> InputTable | None:
         """The complete users of a bucket, sorted; None for an empty one."""
-        folder = self.folder / "rows" / f"bucket={k}"
-        if not folder.exists():
+        buckets, groups, about = self._places
+        start, end = int(buckets[k]), int(buckets[k + 1])
+        if start == end:
             return None
-        with connected(self.folder / "spill", memory=memory, threads=1) as connection:
-            rows = connection.sql(
-                f"SELECT {', '.join(self.source.columns)} FROM read_parquet({text(folder / '*.parquet')}, "
-                f"hive_partitioning = false) ORDER BY {self._order}"
-            ).to_arrow_table()
-        return self.source.typed(rows, f"{self.source.name} (users of part {k})")
+        first, last = np.searchsorted(groups, [start, end - 1], side="right") - 1
+        with pq.ParquetFile(self._rows, metadata=about) as file:
+            rows = file.read_row_groups(range(first, last + 1)).slice(start - int(groups[first]), end - start)
+        if not pc.all(pc.equal(rows["bucket"], k)).as_py():
+            raise DataError(f"{self._rows} is not as it was written; remove {self.folder.parent}, and start again")
+        return self.source.typed(rows.select(self.source.columns), f"{self.source.name} (users of part {k})")
 
     def settled(self, protector: Protector) -> Protector:
         """The protector for all blocks: the sample tells what other columns are."""

@@ -50,6 +50,7 @@ def connected(spill: Path, *, memory: int, threads: int) -> Iterator[Any]:
         }
     )
     try:
+        connection.execute("SET enable_progress_bar = false")  # there is one already
         yield connection
     except duckdb.Error as error:
         raise duck_error(error) from error

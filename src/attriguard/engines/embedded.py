@@ -65,7 +65,7 @@ def protect_files(
     guard
         A fitted guard, or its file, for users whose value nobody knows. A budget of everyone needs a settled price.
     output
-        The folder: ``part-*`` with the columns and types of the table, ``manifest.json``, and at the end ``_SUCCESS``.
+        The folder: ``part-*`` with the columns and types of the table, ``_manifest.json``, and at the end ``_SUCCESS``.
     engine
         "embedded": DuckDB (the extra `bulk`), on this machine. The same call goes on where one before it stopped.
         "spark": Spark (the extra `spark`), on this machine or a cluster, whose machines must all see the files. It
@@ -153,7 +153,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
         # Beside what DuckDB counts there are its writers, and the workers of the parts come later.
         buckets.fill(run.memory // 4, workers, dividing)
         done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
-        job = job_of(parts, buckets, run.protector.wishes, run.options, run.memory // (2 * workers))
+        job = job_of(parts, buckets, run.protector.wishes, run.options)
         for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers):
             done[k] = facts
             _tell(protecting, done, rows, parts.n)

@@ -40,7 +40,6 @@ class Maker:
     parts: Parts
     buckets: Buckets
     protector: Protector
-    memory: int
 
     @classmethod
     def of(cls, job: Mapping[str, Any]) -> Maker:
@@ -49,11 +48,11 @@ class Maker:
         parts = Parts(Path(job["folder"]), job["terms"], source.suffix)
         buckets = Buckets(source, Roles(*job["roles"]), parts.work / "buckets", parts.n)
         protector = protector_for(parts.work / "guard", wishes_of(job["wishes"]), dict(job["options"]))
-        return cls(parts, buckets, buckets.settled(protector.for_blocks()), job["memory"])
+        return cls(parts, buckets, buckets.settled(protector.for_blocks()))
 
     def make(self, k: int) -> dict[str, Any]:
         """Protect the users of a bucket, write them as a part, and say what it holds."""
-        table = self.buckets.block(k, self.memory)
+        table = self.buckets.block(k)
         facts: dict[str, Any] = dict.fromkeys(COUNTS, 0) | {"unknown": [], "telltale": []}
         if table is not None:
             block = self.protector.prepare(table)
@@ -77,7 +76,7 @@ def facts_of(protector: Protector, block: Prepared, made: Block) -> dict[str, An
     }
 
 
-def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str, Any], memory: int) -> dict[str, Any]:
+def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str, Any]) -> dict[str, Any]:
     """All that a worker needs, as JSON knows it. It holds the key: it goes through a pipe and into no file."""
     return {
         "folder": str(parts.folder.absolute()),
@@ -86,7 +85,6 @@ def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str,
         "roles": list(buckets.roles),
         "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
         "options": dict(options),
-        "memory": memory,
     }
 
 

@@ -1,6 +1,6 @@
 """The folder of a release in parts: what it is a release of, which parts are done, and the marker at the end.
 
-released/manifest.json            the terms of the run; at the end also every part's rows and SHA-256
+released/_manifest.json           the terms of the run; at the end also every part's rows and SHA-256
 released/part-00007.parquet       written beside, synced and renamed
 released/_SUCCESS                 the last file: nothing is missing
 released/.attriguard-work/        buckets of users and records of parts, private; gone at the end
@@ -19,7 +19,8 @@ from typing import Any
 from attriguard.data.files import make_folder, written_beside
 from attriguard.errors import DataError
 
-MANIFEST, MARKER, WORK = "manifest.json", "_SUCCESS", ".attriguard-work"
+# Readers of a folder of Parquet files leave out names that begin with _ or a dot.
+MANIFEST, MARKER, WORK = "_manifest.json", "_SUCCESS", ".attriguard-work"
 # What the terms are called in an error line.
 TERMS = {"version": "version", "guard_sha256": "guard", "key": "key", "input": "input", "options": "options"}
 
