@@ -8,7 +8,7 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -73,11 +73,14 @@ def before_rename(beside: Path, path: Path) -> None:
 
 
 @contextmanager
-def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+def written_beside(
+    path: Path, *, private: bool = False, whole: Callable[[Path], None] | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file to write. It gets its name only when it is whole and on the disk, so a crash leaves the old one.
 
     A link of the user's own stays, and the file that it leads to is replaced. A ``private`` file is its owner's alone;
-    any other keeps the mode of the file that it replaces.
+    any other keeps the mode of the file that it replaces. ``whole`` is called with the new file once it is whole and on
+    the disk, before it gets its name; a device or a pipe has no such moment.
     """
     target = check_target(path)
     try:
@@ -92,6 +95,8 @@ def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
             with suppress(PermissionError):  # some file systems know no modes
                 os.chmod(number, mode)
             os.fsync(number)
+            if whole is not None:
+                whole(beside)
             before_rename(beside, target)
             beside.replace(target)
         finally:

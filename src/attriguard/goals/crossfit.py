@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from attriguard.goals.base import Goal, Planner, Truth
 from attriguard.noise.edits import Edits
-from attriguard.plan import AtMost, Plan, make_plan
+from attriguard.plan import AtMost, Most, Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 
 
@@ -32,13 +32,23 @@ class CrossFitted:
         """The goal that all of them have."""
         return self.planners[0].goal
 
+    def take(self, rows: NDArray[np.int64]) -> CrossFitted:
+        """The same for some rows of the table."""
+        return CrossFitted(self.planners, self.group[rows])
+
+    def priced(self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None) -> CrossFitted:
+        """The same with prices that were settled on some rows of each group, for a budget of everyone."""
+        group = self.group[rows]
+        priced = [planner.priced(X, rows[group == k], budget) for k, planner in enumerate(self.planners)]
+        return CrossFitted(tuple(priced), self.group)
+
     def plan(
         self,
         X: csr_array,
         *,
         budget: float | None = None,
         locked: csr_array | None = None,
-        most: int | None = None,
+        most: Most | None = None,
         truth: Truth | None = None,
         users: NDArray[Any],
         progress: ProgressLike = None,
@@ -52,7 +62,7 @@ class CrossFitted:
                 X[mine],
                 budget=budget,
                 locked=None if locked is None else locked[mine],
-                most=most,
+                most=most if most is None or np.ndim(most) == 0 else np.asarray(most)[mine],
                 truth=None if truth is None else truth.take(mine),
                 users=users[mine],
                 progress=part,
@@ -110,7 +120,7 @@ class _Joint:
             ]
         )
 
-    def limited(self, most: int) -> AtMost:
+    def limited(self, most: Most) -> AtMost:
         """The same where no user gets more changes than that."""
         return AtMost(self, most)
 

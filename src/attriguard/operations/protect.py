@@ -64,7 +64,7 @@ def protect(
     check, even_if_worse
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most`` … Options of `read_ratings`.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``ledger`` … Options of `read_ratings`.
         Without a guard those of `AttriGuard`, with the goal "conceal" and a budget of everyone unless others are named;
         with one ``goal``, ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than its own.
 
@@ -103,7 +103,8 @@ def _with_guard(
     block = protector.protect(given, chance, planning)
     seed = protector.wishes.seed(chance, protector.attribute, "check")
     found = check_once(block, seed, checking) if check and block.data.disclosed.any() else None
-    return Released(block, protector.planner.goal.name, protector.guard, found)
+    goal = protector.planner.goal.name
+    return Released(block, goal, protector.guard, found, entry=protector.entry(block))
 
 
 def protect_batches(

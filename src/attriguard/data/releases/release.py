@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -28,6 +28,7 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
+from attriguard.data.releases.told import ToldRows, with_told_cells
 from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
@@ -75,6 +76,8 @@ class Release:
         What the publisher is told about the order of rows, where it is not the table's.
     added
         Which rows of the table are new. Keep it to yourself.
+    added_users, added_columns
+        The user and the item (a column of what was released) of each of them, in the order of the rows.
     """
 
     table: pa.Table = field(repr=False)
@@ -86,12 +89,17 @@ class Release:
     survey: Survey | None = field(default=None, repr=False)
     order_note: str = ""
     added: NDArray[np.bool_] | None = field(default=None, repr=False)
+    added_users: NDArray[np.int64] | None = field(default=None, repr=False)
+    added_columns: NDArray[np.int64] | None = field(default=None, repr=False)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was."""
+    def write(self, path: str | os.PathLike[str], whole: Callable[[Path], None] | None = None) -> None:
+        """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was.
+
+        ``whole`` is called with the file once it is on the disk, before it gets its name.
+        """
         target = Path(path)
         typed = check_output_suffix(target) in PARQUET_SUFFIXES
-        write_table(self._typed() if typed else self.table, target, self.csv)
+        write_table(self._typed() if typed else self.table, target, self.csv, whole)
 
     def write_csv(self, file: IO[bytes]) -> None:
         """Write the table as CSV into an open file, such as standard output, in the style of the source."""
@@ -132,6 +140,7 @@ def make_release(
     key: bytes | str | None = None,
     survey: Survey | None = None,
     order: str = "keep",
+    told: Sequence[ToldRows] = (),
 ) -> Release:
     """The table that the data came in, with the released ratings, and the counts of its rows.
 
@@ -153,10 +162,11 @@ def make_release(
     survey
         What the whole table says about its columns and its order: ``survey_data`` of the whole, or the ``survey`` of
         the release of the block before. None: the data is the whole table.
-
     order
         Of the released rows: "keep", the table's own where its columns tell it, and else by user and item
         (``order_note`` of the result says so); "sorted", by user and item; "shuffled".
+    told
+        New rows that earlier releases had, too: they get the cells that they had.
 
     Notes
     -----
@@ -170,7 +180,7 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey, order)
+    return _release(data, source, changes, catalogue, Chance.of(random_state, key), (survey, told), order)
 
 
 def survey_data(data: PublicData) -> Survey:
@@ -190,16 +200,19 @@ def _release(
     changes: TableChanges,
     items: NDArray[Any],
     chance: Chance,
-    given: Survey | None,
+    known: tuple[Survey | None, Sequence[ToldRows]],
     wanted: str,
 ) -> Release:
     """Fill the new rows, order and number the rows, and put the table together."""
+    given, told = known
     if given is None:
         survey = replace(_surveyed(data, source), settled=False)
     else:
         survey = given if given.complete else given.with_items(source, data.items)
     draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws)
+    for each in told:
+        filled = with_told_cells(filled, source, changes, survey, each, items.size)
     rows = Rows(data, source, items, changes, filled)
     order, survey, note = place_rows(rows, survey, chance, wanted)
     others: dict[int, Cells | Column] = dict(filled.cells)
@@ -217,8 +230,11 @@ def _release(
         how, telltale = {}, []
     types = {} if source.csv is None else _types(source, data)
     after = replace(survey, next_number=next_number)
-    new = order >= np.count_nonzero(~changes.removed)
-    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, new)
+    n_old = np.count_nonzero(~changes.removed)
+    new = order >= n_old
+    of_row = order[new] - n_old
+    added = (new, changes.added_users[of_row], changes.added_columns[of_row])
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, *added)
 
 
 def release_table(
