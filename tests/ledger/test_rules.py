@@ -219,3 +219,52 @@ def test_the_command(tmp_path, data, guard, capsys):
     assert "entries erased" in capsys.readouterr().out
     assert run(app, ["ledger", "check", ledger, "--key", "another key of bytes"]) == 2
     assert "not written under this key" in capsys.readouterr().err
+
+
+def test_blocks_of_users_make_the_same_release_and_the_same_ledger(tmp_path, data, guard):
+    table = data.to_arrow()
+    part = table.filter(pa.array(np.random.default_rng(0).random(table.num_rows) < 0.7))
+    for n, rows in enumerate((part, table)):
+        whole = ag.protect(rows, guard, key=KEY, goal="mislead", ledger=tmp_path / "whole", order="sorted")
+        blocks = ag.protect_batches(rows.to_batches(max_chunksize=400), guard, key=KEY, goal="mislead",
+                                    ledger=tmp_path / "blocks")  # fmt: skip
+        order = [("user", "ascending"), ("item", "ascending")]
+        assert pa.Table.from_batches(blocks).sort_by(order).equals(whole.table.sort_by(order))
+        whole.enter()
+        cards = [ag.describe_ledger(tmp_path / name) for name in ("whole", "blocks")]
+        assert cards[0].counts == cards[1].counts
+        assert len(cards[1].releases) == n + 1
+
+
+def test_a_publishers_own_table(tmp_path, data):
+    """Guards are learnt anew from the grown table; what was hidden stays hidden, and the check attacks the union."""
+    rng = np.random.default_rng(0)
+    part = data.to_arrow().filter(pa.array(rng.random(data.X.nnz) < 0.7))
+    cities = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+    given = {"attributes": cities, "attribute": "city", "members": 1, "key": KEY, "ledger": tmp_path / "l"}
+    shown, own = [], []
+    for rows in (part, part, data.to_arrow()):
+        released = ag.protect(rows, budget=2.0, check=rows is not part, unmatched="drop", **given)
+        shown.append({(row["user"], row["item"]) for row in released.table.to_pylist()})
+        own.append({(row["user"], row["item"]) for row in rows.to_pylist()})
+        released.save(tmp_path / "out.csv")
+    assert shown[1] == shown[0]
+    assert shown[2] & own[0] == shown[0]
+    assert len(own[2]) > len(shown[2]) > len(shown[0])
+    hidden = [len(o) - len(s) for o, s in zip(own, shown, strict=True)]
+    assert hidden[0] == pytest.approx(2 * data.n_users, rel=0.05)
+    assert hidden[2] < 3.2 * data.n_users  # new ratings pay the price that everybody's would pay
+    assert released.check is not None
+
+
+def test_the_check_attacks_what_was_ever_told(tmp_path, data, guard):
+    """Users who have deleted their most telling ratings since are attacked on them all the same."""
+    cities = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+    table = data.to_arrow()
+    given = {"key": KEY, "goal": "conceal", "budget": 0.01, "attributes": cities, "attribute": "city"}
+    first = ag.protect(table, guard, ledger=tmp_path / "l", **given)
+    first.save(tmp_path / "may.csv")
+    few = table.filter(pa.array(np.random.default_rng(0).random(table.num_rows) < 0.25))
+    told = ag.protect(few, guard, ledger=tmp_path / "l", unmatched="drop", **given).check
+    alone = ag.protect(few, guard, unmatched="drop", **given).check
+    assert told.strongest_after().auc.value > alone.strongest_after().auc.value + 0.1

@@ -55,8 +55,9 @@ class CrossFitted:
     ) -> Plan:
         """Both phases for the whole table; the result is a plan as any other."""
         rows = [np.flatnonzero(self.group == k) for k in range(len(self.planners))]
-        used = [(planner, mine) for planner, mine in zip(self.planners, rows, strict=True) if mine.size]
-        parts = Progress.of(progress).parts(*[float(mine.size) for _, mine in used])
+        pairs = list(zip(self.planners, rows, strict=True))
+        used = [(planner, mine) for planner, mine in pairs if mine.size] or pairs[:1]
+        parts = Progress.of(progress).parts(*[max(mine.size, 1.0) for _, mine in used])
         plans = [
             planner.plan(
                 X[mine],
@@ -112,7 +113,7 @@ class _Joint:
 
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The candidates of every user, each from the guard that did not learn from the user."""
-        parts = progress.parts(*[float(mine.size) for mine in self.rows])
+        parts = progress.parts(*[max(mine.size, 1.0) for mine in self.rows])
         return self.together(
             [
                 plan.edits if plan.finder is None else plan.finder.find(X[mine], budget[mine], part)

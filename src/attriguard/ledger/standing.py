@@ -156,13 +156,12 @@ class Standing:
         )
         return row, entries
 
-    def union(self, released: csr_array) -> csr_array:
-        """What an attacker has after a release: it, and what was told before and has left it since."""
+    def left(self, released: csr_array) -> csr_array:
+        """What was told before and has left the release since: an attacker who kept everything has it, too."""
         width = self.items.size
         key = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr)) * width + released.indices
-        lost = (self.past.told > 0) & (_find(key, self.past.key) < 0)
-        entries = (self.past.told[lost] / self.levels).astype(np.float32)
-        return self._matrix(np.concatenate([key, self.past.key[lost]]), np.concatenate([released.data, entries]))
+        left = (self.past.told > 0) & (_find(key, self.past.key) < 0)
+        return self._matrix(self.past.key[left], (self.past.told[left] / self.levels).astype(np.float32))
 
     def _has(self, key: Ints) -> NDArray[np.bool_]:
         """Does the table have these ratings now?"""

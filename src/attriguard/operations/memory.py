@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,19 @@ class Told:
     entries: Entries
     cells: pa.Table | None
     scale: tuple[float, float, float]
-    union: csr_array = field(repr=False)  # what an attacker has who kept everything, on the standing's items
+    left: csr_array = field(repr=False)  # what earlier releases told and this one does not, on the standing's items
     planned: int  # users with news
     known: int  # users whom an earlier release had
     n_users: int
+
+    @classmethod
+    def joined(cls, parts: Sequence[Told]) -> Told:
+        """What the blocks of one table tell, as what the table tells; what has left is each block's own."""
+        cells = [part.cells for part in parts if part.cells is not None]
+        counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
+        entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
+        table = pa.concat_tables(cells, promote_options="default") if cells else None
+        return cls(entries, table, parts[0].scale, csr_array((0, 0), dtype=np.float32), *counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +115,7 @@ class Memory:
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),
             _numbers(data.scale),
-            standing.union(rows),
+            standing.left(rows),
             int(standing.news.size),
             known,
             data.n_users,

@@ -22,6 +22,7 @@ from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.checking import check_once
 from attriguard.operations.inputs import READING as ALL_READING
 from attriguard.operations.inputs import DataLike
+from attriguard.operations.memory import Told
 from attriguard.operations.own_table import OwnTable
 from attriguard.operations.protector import Protector, make_protector
 from attriguard.operations.released import Released
@@ -119,7 +120,8 @@ def protect_batches(
 
     A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
     every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key, the
-    guard and the sample alone, not on how the rows were divided, nor on their order.
+    guard and the sample alone, not on how the rows were divided, nor on their order. With a ledger, the release is
+    entered when the last batch has been given out.
 
     Parameters
     ----------
@@ -144,11 +146,19 @@ def protect_batches(
 def _released(
     batches: Iterable[pa.RecordBatch], protector: Protector, chance: np.random.Generator | None
 ) -> Iterator[pa.RecordBatch]:
-    for block in _blocks(batches, protector):
-        table = InputTable(block, "the batch")
+    told: list[Told] = []
+    budget = np.empty(0)
+    for rows in _blocks(batches, protector):
+        table = InputTable(rows, "the batch")
         if protector.survey is None:
             protector = _plainly_settled(protector, table)
-        yield from protector.protect(table, chance, Progress()).release.table.to_batches()
+        block = protector.protect(table, chance, Progress())
+        if block.told is not None:
+            told, budget = [*told, block.told], block.plan.budget
+        yield from block.release.table.to_batches()
+    entry = protector.entry_of(told, budget) if told else None
+    if entry is not None:
+        entry.write(lambda _: None)
 
 
 def _plainly_settled(protector: Protector, table: InputTable) -> Protector:

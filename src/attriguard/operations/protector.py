@@ -191,16 +191,19 @@ class Protector:
 
     def entry(self, block: Block) -> Entry | None:
         """What saving the block's release enters into the ledger."""
-        if self.memory is None or block.told is None:
+        return None if block.told is None else self.entry_of([block.told], block.plan.budget)
+
+    def entry_of(self, told: Sequence[Told], budget: NDArray[np.float64]) -> Entry | None:
+        """The same for the blocks of one table."""
+        if self.memory is None:
             return None
-        plan = block.plan
         about = {
             "goal": self.planner.goal.name,
             "policy": self.guard.policy,
-            "budget": float(plan.budget.mean()) if plan.budget.size else 0.0,
+            "budget": float(budget.mean()) if budget.size else 0.0,
             "guard": fingerprint(self.guard.learnt_),
         }
-        return Entry(self.memory, block.told, about)
+        return Entry(self.memory, told[0] if len(told) == 1 else Told.joined(told), about)
 
     @property
     def attribute(self) -> str:
