@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
@@ -108,7 +108,7 @@ class Standing:
         """A pattern: what was told, hidden, added or changed before, which no search may touch."""
         return self._matrix(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
 
-    @property
+    @cached_property
     def known(self) -> csr_array:
         """The rows on the columns that the guard knows."""
         return _columns(self.rows, self.n_known)
@@ -117,6 +117,12 @@ class Standing:
         """The frozen pattern on the columns that the guard knows, and what else must not change."""
         pattern = _columns(self.frozen, self.n_known)
         return pattern if more is None else check_matrix(((pattern + more) != 0).astype(np.float32))
+
+    def whole(self, part: csr_array) -> csr_array:
+        """Everybody's rows on the columns that the guard knows, given those of the users with news."""
+        place = np.arange(self.n_users)
+        place[self.news] = self.n_users + np.arange(part.shape[0])
+        return csr_array(vstack([self.known, part], format="csr"))[place]
 
     def released(self, found: csr_array) -> csr_array:
         """What is published, given what was found for the guard's columns: without what users have deleted."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from attriguard._fingerprint import fingerprint
 from attriguard.data.habits import Habits
@@ -67,11 +67,7 @@ class Prepared:
 
     def whole(self, part: csr_array) -> csr_array:
         """Everybody's rows, given those of the users who were planned for."""
-        if self.standing is None:
-            return part
-        place = np.arange(self.X.shape[0])
-        place[self.standing.news] = self.X.shape[0] + np.arange(part.shape[0])
-        return csr_array(vstack([self.X, part], format="csr"))[place]
+        return part if self.standing is None else self.standing.whole(part)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
