@@ -21,8 +21,12 @@ KEPT, HIDDEN, ADDED, CHANGED = "kept", "hidden", "added", "changed"
 
 def user_hashes(users: NDArray[Any], key: bytes) -> NDArray[np.uint64]:
     """Ids as keyed hashes: without the key, a list of ids does not tell who is in a ledger; 7 and "7" are the same."""
-    blake = hashlib.blake2b
-    digests = [blake(str(user).encode(), digest_size=HASH_BYTES, key=key).digest() for user in users.tolist()]
+    keyed = hashlib.blake2b(digest_size=HASH_BYTES, key=key)  # the key's part of the work is done once
+    digests = []
+    for user in users.tolist():
+        mark = keyed.copy()
+        mark.update(str(user).encode())
+        digests.append(mark.digest())
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 

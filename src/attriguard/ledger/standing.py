@@ -13,7 +13,7 @@ What is planned for is everything that was ever told, with what is new. Only wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,7 @@ class Standing:
     level: Ints
     entry: NDArray[np.float32]
     told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
+    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
 
     @cached_property
     def _old(self) -> Ints:
@@ -133,18 +134,22 @@ class Standing:
         width = self.items.size
         key = np.concatenate([of_found * width + found.indices, of_row[beyond] * width + rows.indices[beyond]])
         entries = np.concatenate([found.data, rows.data[beyond]])
-        place = self.past.find(key)
-        own, there = np.append(self.past.own, 0)[place] > 0, self._has(key)
-        gone = (place >= 0) & own & ~there
-        return self._matrix(key[~gone], entries[~gone])
+        deleted = self.past.key[(self.past.own > 0) & (self.past.told > 0) & ~self._has(self.past.key)]
+        if deleted.size:
+            stays = _find(deleted, key) < 0
+            key, entries = key[stays], entries[stays]
+        return self._matrix(key, entries)
 
     def told_now(self, released: csr_array, draws: Ints, number: int) -> tuple[Ints, Entries]:
         """What a release adds to the ledger: each entry's user, as a row, and the entries without their users."""
         width = self.items.size
-        out_key = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr)) * width
-        out_key += released.indices
-        out_level = np.append(np.rint(released.data.astype(np.float64) * self.levels), 0).astype(np.int64)
         new = np.flatnonzero((self._old < 0) | self._rated_anew)
+        concerned = np.zeros(self.n_users, dtype=np.bool_)
+        concerned[self.news] = concerned[self.key[new] // width] = True
+        out_row = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr))
+        some = concerned[out_row]
+        out_key = out_row[some] * width + released.indices[some]
+        out_level = np.append(np.rint(released.data[some].astype(np.float64) * self.levels), 0).astype(np.int64)
         told = out_level[_find(out_key, self.key[new])]
         added = np.flatnonzero((self.past.find(out_key) < 0) & ~self._has(out_key))
         key = np.concatenate([self.key[new], out_key[added]])

@@ -136,7 +136,7 @@ class Ledger:
 
     def commit(
         self, addition: Addition, write: Callable[[Callable[[Path], None] | None], None], target: Path | None
-    ) -> Ledger:
+    ) -> None:
         """Write a release and enter it, so that both are there or neither is.
 
         ``write`` writes the release, and calls what it is given with the file before it gets its name; ``target`` is
@@ -165,8 +165,6 @@ class Ledger:
                 self._write_pending(after, None)
             write(None if place is None else pend)
             _commit(self.folder)
-        tables = (*self.cells, *([] if addition.cells is None else [addition.cells]))
-        return replace(self, state=after, entries=_joined(self.entries, addition.entries), cells=tables)
 
     def _write_pending(self, state: State, release: Mapping[str, Any] | None) -> None:
         with written_beside(self.folder / PENDING, private=True) as file:
@@ -313,10 +311,6 @@ def _read(folder: Path, described: Mapping[str, Any]) -> pa.Table:
         return check_table(table) if described["kind"] == ENTRIES else table
     except (pa.ArrowException, *BROKEN) as error:
         raise DataError(f"{path} is damaged; restore the ledger from a copy") from error
-
-
-def _joined(entries: Entries, more: Entries) -> Entries:
-    return Entries.of_arrow([entries.to_arrow(), more.to_arrow()])
 
 
 def _folder(path: Path) -> Path:

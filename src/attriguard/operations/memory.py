@@ -37,19 +37,25 @@ class Told:
     entries: Entries
     cells: pa.Table | None
     scale: tuple[float, float, float]
-    left: csr_array = field(repr=False)  # what earlier releases told and this one does not, on the standing's items
+    standing: Standing = field(repr=False)
+    rows: csr_array = field(repr=False)  # what is released, on the standing's items
     planned: int  # users with news
     known: int  # users whom an earlier release had
     n_users: int
 
+    @property
+    def left(self) -> csr_array:
+        """What earlier releases told and this one does not."""
+        return self.standing.left(self.rows)
+
     @classmethod
     def joined(cls, parts: Sequence[Told]) -> Told:
-        """What the blocks of one table tell, as what the table tells; what has left is each block's own."""
+        """What the blocks of one table tell, as what the table tells; the standing is that of the first."""
         cells = [part.cells for part in parts if part.cells is not None]
         counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
         entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
         table = pa.concat_tables(cells, promote_options="default") if cells else None
-        return cls(entries, table, parts[0].scale, csr_array((0, 0), dtype=np.float32), *counts)
+        return cls(entries, table, parts[0].scale, parts[0].standing, parts[0].rows, *counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +83,7 @@ class Memory:
         self.ledger.check_scale(_numbers(data.scale))
         hashes = self.ledger.hashes(data.users)
         standing = stand(data, items, *self.ledger.entries.of_users(hashes))
-        return replace(standing, told_rows=tuple(self._told_rows(hashes, standing.items)))
+        return replace(standing, hashes=hashes, told_rows=tuple(self._told_rows(hashes, standing.items)))
 
     def _told_rows(self, hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
         """The rows that were added before, of these users, release by release."""
@@ -108,14 +114,15 @@ class Memory:
         """What the release of these rows tells; ``choice`` is the draw of each user with news."""
         draws = np.full(data.n_users, -1, dtype=np.int64)
         draws[standing.news] = choice
-        hashes = self.ledger.hashes(data.users)
+        hashes = standing.hashes
         row, entries = standing.told_now(rows, draws, self.turn + 1)
-        known = int(np.unique(standing.past.key // standing.items.size).size)
+        known = int(np.count_nonzero(np.bincount(standing.past.key // standing.items.size, minlength=1)))
         return Told(
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),
             _numbers(data.scale),
-            standing.left(rows),
+            standing,
+            rows,
             int(standing.news.size),
             known,
             data.n_users,
