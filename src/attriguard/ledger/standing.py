@@ -23,8 +23,9 @@ from scipy.sparse import csr_array, vstack
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.told import ToldRows
+from attriguard.data.releases.told import Earlier, ToldRows
 from attriguard.data.tables.ids import lookup
+from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
 
 Ints = NDArray[np.int64]
@@ -166,6 +167,14 @@ class Standing:
             names=np.array([str(name) for name in self.items[names].tolist()], dtype=object),
         )
         return row, entries
+
+    def earlier(self, data: PublicData) -> Earlier | None:
+        """What the past means for rows that a release adds to the table of this data; None where there is none."""
+        if not self.past.key.size:
+            return None
+        source = (data.source or plain_source(data)).compact()
+        column = lookup(data.items, self.items)[source.item_of_row]
+        return Earlier(self.told_rows, self.past.find(source.user_of_row * self.items.size + column) < 0)
 
     def left(self, released: csr_array) -> csr_array:
         """What was told before and has left the release since: an attacker who kept everything has it, too."""

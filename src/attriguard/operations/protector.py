@@ -21,7 +21,6 @@ from attriguard.data.releases.orders import Level
 from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.release import Release, align_items, make_release, survey_data
 from attriguard.data.releases.survey import Survey
-from attriguard.data.releases.told import ToldRows
 from attriguard.data.scale import RatingScale, check_scale
 from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
@@ -164,12 +163,12 @@ class Protector:
         habits = habits_for(self.guard, self.wishes)
         if habits is not None:
             released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
-        told_rows: Sequence[ToldRows] = ()
+        earlier = None
         if standing is not None:
-            released, items, told_rows = standing.released(released), standing.items, standing.told_rows
+            released, items, earlier = standing.released(released), standing.items, standing.earlier(data)
         release = make_release(
             data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order,
-            told=told_rows,
+            earlier=earlier,
         )  # fmt: skip
         told = None
         if standing is not None and self.memory is not None:

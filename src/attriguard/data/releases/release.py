@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -28,7 +28,7 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
-from attriguard.data.releases.told import ToldRows, with_told_cells
+from attriguard.data.releases.told import Earlier, with_told_cells
 from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
@@ -140,7 +140,7 @@ def make_release(
     key: bytes | str | None = None,
     survey: Survey | None = None,
     order: str = "keep",
-    told: Sequence[ToldRows] = (),
+    earlier: Earlier | None = None,
 ) -> Release:
     """The table that the data came in, with the released ratings, and the counts of its rows.
 
@@ -165,8 +165,8 @@ def make_release(
     order
         Of the released rows: "keep", the table's own where its columns tell it, and else by user and item
         (``order_note`` of the result says so); "sorted", by user and item; "shuffled".
-    told
-        New rows that earlier releases had, too: they get the cells that they had.
+    earlier
+        Of a table that was released before: new rows that came before keep their cells.
 
     Notes
     -----
@@ -180,7 +180,9 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(data, source, changes, catalogue, Chance.of(random_state, key), (survey, told), order)
+    return _release(
+        data, source, changes, catalogue, Chance.of(random_state, key), (survey, earlier or Earlier()), order
+    )
 
 
 def survey_data(data: PublicData) -> Survey:
@@ -200,18 +202,18 @@ def _release(
     changes: TableChanges,
     items: NDArray[Any],
     chance: Chance,
-    known: tuple[Survey | None, Sequence[ToldRows]],
+    known: tuple[Survey | None, Earlier],
     wanted: str,
 ) -> Release:
     """Fill the new rows, order and number the rows, and put the table together."""
-    given, told = known
+    given, earlier = known
     if given is None:
         survey = replace(_surveyed(data, source), settled=False)
     else:
         survey = given if given.complete else given.with_items(source, data.items)
     draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
-    filled = fill_new_rows(data, source, changes, items, survey, draws)
-    for each in told:
+    filled = fill_new_rows(data, source, changes, items, survey, draws, earlier.recent)
+    for each in earlier.rows:
         filled = with_told_cells(filled, source, changes, survey, each, items.size)
     rows = Rows(data, source, items, changes, filled)
     order, survey, note = place_rows(rows, survey, chance, wanted)

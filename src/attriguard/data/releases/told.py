@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,18 @@ from attriguard.data.tables.arrays import plain_array, plain_type
 from attriguard.data.tables.source import SourceTable
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What earlier releases mean for the rows that this one adds.
+
+    ``rows`` came before, release by release, and come again. ``recent`` says which of the table's rows no release has
+    met yet: what is added now has come since the last release, too, so its times and cells are those of such rows.
+    """
+
+    rows: Sequence[ToldRows] = ()
+    recent: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
