@@ -146,12 +146,10 @@ def make_release(
 
     Parameters
     ----------
-    data
-        The data as it was read.
-    released
-        What is released: users × items, in [0, 1]. Rows of items that are not among ``items`` stay untouched.
+    data, released
+        The data as it was read, and what is released of it: users × items, in [0, 1].
     items
-        The items of the columns of ``released``; by default those of the data.
+        The items of the columns of ``released``; by default those of the data. Rows of other items stay untouched.
     random_state
         Repeats the random cells of new rows.
     key
@@ -180,9 +178,8 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(
-        data, source, changes, catalogue, Chance.of(random_state, key), (survey, earlier or Earlier()), order
-    )
+    chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
+    return _release(data, source, changes, catalogue, chance, known, order)
 
 
 def survey_data(data: PublicData) -> Survey:
