@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
@@ -208,7 +208,9 @@ def _release(
         survey = replace(_surveyed(data, source), settled=False)
     else:
         survey = given if given.complete else given.with_items(source, data.items)
-    draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
+    draws = Draws(np.empty(0, dtype=np.uint64))
+    if survey.columns or chance.key is None:  # a generator goes on as it always did; a key has nothing to draw
+        draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
     filled = fill_new_rows(data, source, changes, items, survey, draws, earlier.recent)
     for each in earlier.rows:
         filled = with_told_cells(filled, source, changes, survey, each, items.size)
