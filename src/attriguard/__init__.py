@@ -16,11 +16,14 @@ _EXPORTS = {
     "audit": "operations.audit",
     "benchmark": "operations.benchmark",
     "cache_info": "operations.cache",
+    "check_ledger": "operations.ledgers",
     "clear_cache": "operations.cache",
     "choose_engine": "engines.choice",
     "compare": "operations.compare",
     "describe_guard": "operations.guards",
+    "describe_ledger": "operations.ledgers",
     "evaluate": "operations.evaluate",
+    "forget_user": "operations.ledgers",
     "learn": "operations.learn",
     "new_key": "operations.keys",
     "protect": "operations.protect",
@@ -43,6 +46,7 @@ _EXPORTS = {
     "GoalsResult": "operations.evaluate",
     "GuardCard": "operations.guards",
     "Knowing": "operations.evaluate",
+    "LedgerCard": "operations.ledgers",
     "Origin": "report.origin",
     "Progress": "progress",
     "RecommenderTest": "operations.compare",
@@ -145,6 +149,10 @@ if TYPE_CHECKING:
     from attriguard.operations.keys import new_key as new_key
     from attriguard.operations.keys import read_key as read_key
     from attriguard.operations.learn import learn as learn
+    from attriguard.operations.ledgers import LedgerCard as LedgerCard
+    from attriguard.operations.ledgers import check_ledger as check_ledger
+    from attriguard.operations.ledgers import describe_ledger as describe_ledger
+    from attriguard.operations.ledgers import forget_user as forget_user
     from attriguard.operations.me import about_me as about_me
     from attriguard.operations.outputs import check_outputs as check_outputs
     from attriguard.operations.page import WrittenPage as WrittenPage

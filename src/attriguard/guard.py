@@ -28,7 +28,7 @@ from attriguard.goals.base import Planner, Training
 from attriguard.goals.price import EVERYONE, Price
 from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import NoiseSearch
-from attriguard.plan import Plan
+from attriguard.plan import Most, Plan
 from attriguard.progress import Progress, ProgressLike
 from attriguard.storage import GuardState, fitting, read_key_file, read_state, write_state
 
@@ -238,15 +238,15 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         *,
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
-        most: int | None = None,
+        most: Most | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases, nothing drawn yet. It is not told any user's attribute.
 
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
-        that must not change, user by user. ``most``: no user gets more changes than that. ``users``: ids for keyed
-        draws (row numbers if not given).
+        that must not change, user by user. ``most``: no user gets more changes than that, one number or one a user.
+        ``users``: ids for keyed draws (row numbers if not given).
         """
         planner = self.planner()
         rows = check_features(self, X)

@@ -21,6 +21,8 @@ from attriguard.progress import Progress
 
 # Budgets whose candidates are remembered: an evaluation asks for the same budgets again for every attack.
 REMEMBERED = 16
+# The most changes: one number for everybody, or one a user.
+Most = int | NDArray[np.int64]
 
 
 class Finder(Protocol):
@@ -36,7 +38,7 @@ class Finder(Protocol):
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The candidates of every user within these budgets."""
 
-    def limited(self, most: int) -> Finder:
+    def limited(self, most: Most) -> Finder:
         """The same where no user gets more than so many changes, whatever is drawn."""
 
 
@@ -45,11 +47,11 @@ class AtMost:
     """Phase I for users who accept so many changes and no more, whatever the draw."""
 
     finder: Finder
-    most: int
+    most: Most
 
-    def limited(self, most: int) -> AtMost:
+    def limited(self, most: Most) -> AtMost:
         """The smaller limit holds."""
-        return AtMost(self.finder, min(self.most, most))
+        return AtMost(self.finder, np.minimum(self.most, most))
 
     @property
     def follows_budget(self) -> bool:
@@ -145,26 +147,27 @@ class Plan:
         return self.edits.apply(self.X, np.full(self.X.shape[0], i, dtype=np.int64))
 
     def draw(
-        self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None
+        self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None, turn: int = 0
     ) -> NDArray[np.int64]:
-        """Which candidate each user gets: one draw."""
+        """Which candidate each user gets: one draw; under a key, another one in another ``turn``."""
         if key is None:
             return draw(self.probabilities, None if random_state is None else check_rng(random_state))
         if random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
-        return draw_keyed(self.probabilities, self.users, derive_key(key, self.attribute, "draws"))
+        purpose = f"draws {turn}" if turn else "draws"
+        return draw_keyed(self.probabilities, self.users, derive_key(key, self.attribute, purpose))
 
     def release(
-        self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None
+        self, random_state: int | np.random.Generator | None = None, *, key: bytes | str | None = None, turn: int = 0
     ) -> csr_array:
         """What is published: one draw a user.
 
         Unseeded draws come from the operating system. With a secret ``key`` the draw of a user is a function of the
         key, the attribute's name and the user's id (``users`` of ``guard.plan``; the row number if none were given), so
         that the same user gets the same noise in every release: an attacker who sees many releases cannot average the
-        noise away.
+        noise away. Another ``turn`` is another draw under the same key, for ratings that have come since.
         """
-        return self.edits.apply(self.X, self.draw(random_state, key=key))
+        return self.edits.apply(self.X, self.draw(random_state, key=key, turn=turn))
 
     @property
     def facts(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attriguard.attacks.distillation import Distillation as Distillation
     from attriguard.attacks.forest import Forest as Forest
     from attriguard.attacks.inversion import MechanismInversion as MechanismInversion
+    from attriguard.attacks.kept import Keeping as Keeping
     from attriguard.attacks.large import LargeNetwork as LargeNetwork
     from attriguard.attacks.logistic import Logistic as Logistic
     from attriguard.attacks.lowrank import LowRank as LowRank
@@ -54,6 +55,7 @@ _MORE = (
     "attriguard.attacks.base:Attack",
     "attriguard.attacks.retrained:Retrained",
     "attriguard.attacks.ownguard:OwnGuard",
+    "attriguard.attacks.kept:Keeping",
     "attriguard.attacks.selftrained:SelfTrained",
     "attriguard.attacks.inversion:MechanismInversion",
     "attriguard.attacks.absence:RemovalInversion",

@@ -20,6 +20,7 @@ from attriguard.cli import (
     fit,
     guard,
     key,
+    ledger,
     me,
     page,
     protect,
@@ -56,6 +57,7 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(cache.app, name="cache")
 app.add_typer(key.app, name="key")
 app.add_typer(guard.app, name="guard")
+app.add_typer(ledger.app, name="ledger")
 for name, module in {
     "demo": demo,
     "fit": fit,

@@ -82,6 +82,18 @@ class Wishes(o.Key):
             rich_help_panel=o.WISHES,
         ),
     ] = "drawn"
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder that remembers what was released of whom: what was hidden stays hidden, what was added "
+            "stays, and only what is new changes; needs --key.",
+            rich_help_panel=o.WISHES,
+        ),
+    ] = None
+    budget_ever: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --ledger: the most changes a user over all releases.", rich_help_panel=o.WISHES),
+    ] = None
     drop_columns: Annotated[
         str, typer.Option(help="Columns that are not published, with commas between.", rich_help_panel=o.WISHES)
     ] = ""

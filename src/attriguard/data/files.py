@@ -9,7 +9,7 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -74,11 +74,14 @@ def before_rename(beside: Path, path: Path) -> None:
 
 
 @contextmanager
-def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+def written_beside(
+    path: Path, *, private: bool = False, whole: Callable[[Path], None] | None = None
+) -> Iterator[IO[bytes]]:
     """Open a file to write. It gets its name only when it is whole and on the disk, so a crash leaves the old one.
 
     A link of the user's own stays, and the file that it leads to is replaced. A ``private`` file is its owner's alone;
-    any other keeps the mode of the file that it replaces.
+    any other keeps the mode of the file that it replaces. ``whole`` is called with the new file once it is whole and on
+    the disk, before it gets its name; a device or a pipe has no such moment.
     """
     target = check_target(path)
     try:
@@ -93,6 +96,8 @@ def written_beside(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
                 yield file
             _set_mode(number, beside, mode)
             os.fsync(number)
+            if whole is not None:
+                whole(beside)
             before_rename(beside, target)
             held = _closed_on_windows(held)
             beside.replace(target)

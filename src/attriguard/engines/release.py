@@ -96,6 +96,8 @@ def asked_wishes(options: dict[str, Any]) -> Wishes:
     strange = [name for name in options if name not in known]
     if strange:
         raise ParameterError(f"{strange[0]} is of no use for a release in parts; known: {', '.join(known)}")
+    if options.get("ledger") is not None:
+        raise ParameterError("a release in parts keeps no ledger yet; protect the table in memory with --engine memory")
     if options.get("duplicates") == "last":
         raise ParameterError("the rows of a table in parts have no order, so none is the last; use duplicates 'mean'")
     wishes = Wishes.of(options, None)

@@ -40,6 +40,7 @@ TABLE = {
     "beyond-goals": "attriguard.experiments.beyond_goals:BeyondGoals",
     "beyond-optimum": "attriguard.experiments.beyond_optimum:BeyondOptimum",
     "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
+    "beyond-releases": "attriguard.experiments.beyond_releases:BeyondReleases",
 }
 # What an experiment is written with; a module is loaded when one of its names is first asked for.
 _EXPORTS = {

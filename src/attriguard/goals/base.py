@@ -24,7 +24,7 @@ from attriguard.noise.costs import get_cost
 from attriguard.noise.items import ItemNames, constraints_for
 from attriguard.noise.policy import Policy
 from attriguard.noise.registry import get as get_search
-from attriguard.plan import Finder, Plan, make_plan
+from attriguard.plan import Finder, Most, Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 
 
@@ -201,14 +201,15 @@ class Planner:
         *,
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
-        most: int | None = None,
+        most: Most | None = None,
         truth: Truth | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for checked data: candidates, and the probability of each within the budget.
 
-        ``most``: no user gets more changes than that, whatever is drawn. ``truth``: where the users' values are known.
+        ``most``: no user gets more changes than that, whatever is drawn; one number, or one a user. ``truth``: where
+        the users' values are known.
         """
         goal, learnt = self.goal, self.learnt
         budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
@@ -220,7 +221,7 @@ class Planner:
         if most is not None:
             if self.settings.cost != "l0":
                 raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")
-            finder = finder.limited(check_count(most, name="most"))
+            finder = finder.limited(np.asarray(most) if np.ndim(most) else check_count(most, name="most"))
         edits = finder.find(X, budgets, Progress.of(progress))
         inferred = infer(goal.model(learnt), X)
         mechanism = goal.mechanism(settings, learnt)
@@ -230,6 +231,18 @@ class Planner:
         """The price of a change for the settings' budget, on users like those that will be protected."""
         settings = replace(self.settings, price=None)
         return self.goal.settle(settings, self.learnt, X, Progress.of(progress))
+
+    def take(self, rows: NDArray[np.int64]) -> Planner:
+        """The same for some rows of a table: all of them have the same planner."""
+        return self
+
+    def priced(self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None) -> Planner:
+        """The same with a price that was settled on some rows, where a budget of everyone has none yet."""
+        asked = self.settings.budget if budget is None else budget
+        settings = replace(self.settings.for_budget(asked, self.goal.name), budget=asked)
+        if not settings.shared or settings.price is not None or not rows.size:
+            return self
+        return replace(self, settings=replace(settings, price=replace(self, settings=settings).settle(X[rows])))
 
     def adding(self, entries: NDArray[np.float64]) -> Planner:
         """The same with other entries for items that may be added; a search that cannot keep to them is left as is."""

@@ -32,7 +32,7 @@ from attriguard.noise.base import LINEAR
 from attriguard.noise.constraints import check_locked
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import ChangeSequences, find_changes
-from attriguard.plan import AtMost, Finder
+from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
 # About how long the ensemble, the classifier and the trial of a split take to learn.
@@ -91,7 +91,7 @@ class RemovalsAndNoise:
         found = self.shared.share(X, total, progress)
         return found.found, found.counts()[0 if self.left is None else 1]
 
-    def limited(self, most: int) -> Finder:
+    def limited(self, most: Most) -> Finder:
         """The same where no user gets more changes than that."""
         shared = None if self.shared is None else self.shared.limited(most)
         return AtMost(replace(self, shared=shared), most)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from attriguard.goals.base import Goal, Planner, Truth
 from attriguard.noise.edits import Edits
-from attriguard.plan import AtMost, Plan, make_plan
+from attriguard.plan import AtMost, Most, Plan, make_plan
 from attriguard.progress import Progress, ProgressLike
 
 
@@ -32,27 +32,38 @@ class CrossFitted:
         """The goal that all of them have."""
         return self.planners[0].goal
 
+    def take(self, rows: NDArray[np.int64]) -> CrossFitted:
+        """The same for some rows of the table."""
+        return CrossFitted(self.planners, self.group[rows])
+
+    def priced(self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None) -> CrossFitted:
+        """The same with prices that were settled on some rows of each group, for a budget of everyone."""
+        group = self.group[rows]
+        priced = [planner.priced(X, rows[group == k], budget) for k, planner in enumerate(self.planners)]
+        return CrossFitted(tuple(priced), self.group)
+
     def plan(
         self,
         X: csr_array,
         *,
         budget: float | None = None,
         locked: csr_array | None = None,
-        most: int | None = None,
+        most: Most | None = None,
         truth: Truth | None = None,
         users: NDArray[Any],
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for the whole table; the result is a plan as any other."""
         rows = [np.flatnonzero(self.group == k) for k in range(len(self.planners))]
-        used = [(planner, mine) for planner, mine in zip(self.planners, rows, strict=True) if mine.size]
-        parts = Progress.of(progress).parts(*[float(mine.size) for _, mine in used])
+        pairs = list(zip(self.planners, rows, strict=True))
+        used = [(planner, mine) for planner, mine in pairs if mine.size] or pairs[:1]
+        parts = Progress.of(progress).parts(*[max(mine.size, 1.0) for _, mine in used])
         plans = [
             planner.plan(
                 X[mine],
                 budget=budget,
                 locked=None if locked is None else locked[mine],
-                most=most,
+                most=most if most is None or np.ndim(most) == 0 else np.asarray(most)[mine],
                 truth=None if truth is None else truth.take(mine),
                 users=users[mine],
                 progress=part,
@@ -102,7 +113,7 @@ class _Joint:
 
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """The candidates of every user, each from the guard that did not learn from the user."""
-        parts = progress.parts(*[float(mine.size) for mine in self.rows])
+        parts = progress.parts(*[max(mine.size, 1.0) for mine in self.rows])
         return self.together(
             [
                 plan.edits if plan.finder is None else plan.finder.find(X[mine], budget[mine], part)
@@ -110,7 +121,7 @@ class _Joint:
             ]
         )
 
-    def limited(self, most: int) -> AtMost:
+    def limited(self, most: Most) -> AtMost:
         """The same where no user gets more changes than that."""
         return AtMost(self, most)
 

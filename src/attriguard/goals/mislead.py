@@ -20,7 +20,7 @@ from attriguard.noise.base import LINEAR, NoiseSearch
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.costs import get_cost
 from attriguard.noise.edits import Edits
-from attriguard.plan import AtMost, Finder
+from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
 CLASSIFIER = "classifier"
@@ -47,7 +47,7 @@ class RepresentativeNoise:
         """Noise without a lead serves every budget; noise with a lead only its own."""
         return not self.follows_budget
 
-    def limited(self, most: int) -> Finder:
+    def limited(self, most: Most) -> Finder:
         """The same where no user gets more changes than that."""
         return AtMost(self, most)
 

@@ -13,7 +13,7 @@ from attriguard.mechanism.shared import counts_at, price_of_changes
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
 from attriguard.noise.removals import ChangeSequences, find_changes
-from attriguard.plan import AtMost, Finder
+from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
 # A leakage that no user has: the search goes on.
@@ -50,7 +50,7 @@ class Removals:
         most = min(np.ceil(budget.max(initial=0.0)), self.possible(X))
         return self.changes(X, int(most), NEVER, progress).prefixes()
 
-    def limited(self, most: int) -> Finder:
+    def limited(self, most: Most) -> Finder:
         """The same where no user gets more changes than that."""
         return AtMost(self, most)
 
@@ -100,7 +100,7 @@ class SharedRemovals:
 
     removals: Removals
     price: float | None = None  # None: found for the users at hand
-    most: int | None = None
+    most: Most | None = None
 
     @property
     def follows_budget(self) -> bool:
@@ -111,7 +111,7 @@ class SharedRemovals:
         """Never: see `follows_budget`."""
         return False
 
-    def limited(self, most: int) -> SharedRemovals:
+    def limited(self, most: Most) -> SharedRemovals:
         """The same where no user gets more changes than that."""
         return replace(self, most=most)
 
@@ -125,7 +125,7 @@ class SharedRemovals:
         n = X.shape[0]
         depth = self._depth(X, total / max(n, 1))
         if self.price is not None:
-            found = self.removals.changes(X, depth, self.price, progress)
+            found = self._changes(X, depth, self.price, progress)
             return Shared(found, found.gains(), self.price)
         trying, finding = progress.parts(1, ONE_IN)
         enough = NEVER
@@ -134,7 +134,7 @@ class SharedRemovals:
             gains = self.removals.of_users(some).changes(X[some], depth, NEVER, trying).gains()
             enough = CAUTION * price_of_changes(gains, total * some.size / n)
         while True:
-            found = self.removals.changes(X, depth, enough, finding)
+            found = self._changes(X, depth, enough, finding)
             gains = found.gains()
             price = price_of_changes(gains, total)
             # A user with no more leakage than the price has no change left that gains as much.
@@ -142,7 +142,11 @@ class SharedRemovals:
                 return Shared(found, gains, price)
             enough = CAUTION * price if price > 0 else NEVER
 
+    def _changes(self, X: csr_array, depth: int, enough: float, progress: Progress) -> ChangeSequences:
+        found = self.removals.changes(X, depth, enough, progress)
+        return found if self.most is None else found.at_most(self.most)
+
     def _depth(self, X: csr_array, budget: float) -> int:
         """How many changes are looked for."""
         deepest = min(max(np.ceil(DEEPEST * budget), FEWEST), self.removals.possible(X))
-        return int(deepest if self.most is None else min(deepest, self.most))
+        return int(deepest if self.most is None else min(deepest, np.max(self.most, initial=0)))

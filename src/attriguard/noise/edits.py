@@ -116,10 +116,13 @@ class Edits:
             bound=None if self.bound is None else wide(self.bound, np.inf),
         )
 
-    def at_most(self, most: int) -> Edits:
-        """The same without the candidates that make more than ``most`` changes: these are out of reach."""
+    def at_most(self, most: int | NDArray[np.int64]) -> Edits:
+        """The same without the candidates that make more than ``most`` changes, one number or one a user.
+
+        These are out of reach.
+        """
         lengths = np.diff(self.indptr)
-        kept = lengths <= most
+        kept = lengths <= (most if np.ndim(most) == 0 else np.repeat(most, self.m))
         far = ~kept.reshape(self.success.shape)
         return replace(
             self,

@@ -6,7 +6,7 @@ prior.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,10 @@ class ChangeSequences:
         gains = np.empty(self.items.shape, dtype=np.float32)
         over_users(self.lengths.size, lambda start, stop: hull_gains(self.leakage, self.lengths, start, stop, gains))
         return gains
+
+    def at_most(self, most: int | NDArray[np.int64]) -> ChangeSequences:
+        """The first ``most`` changes of each user, one number or one a user."""
+        return replace(self, lengths=np.minimum(self.lengths, most))
 
     def of_counts(self, *counts: NDArray[np.int64]) -> Edits:
         """Candidate c makes the first ``counts[c]`` changes of each user, as far as the user has so many."""

@@ -48,7 +48,7 @@ class Candidate:
         while high - low > 1:
             middle = (low + high) // 2
             plan = self._plan(budget, SHARES[middle], next(parts))
-            if self.checker.unaware(plan.release(0)) >= COIN:
+            if self.checker.unaware(self.prepared.whole(plan.release(0))) >= COIN:
                 low, best = middle, plan
             else:
                 high = middle

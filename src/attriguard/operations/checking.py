@@ -39,7 +39,10 @@ class ReleaseChecker:
 
     def check(self, block: Block, progress: Progress, enough: Enough | None = None) -> Check:
         """Attack a release, read from its table as it would be written."""
-        found = self.checker.check(self._rows(block.data, block.release), progress, enough)
+        rows = self._rows(block.data, block.release)
+        if block.told is not None:
+            rows = rows + self._left(block.told.left, block.items)
+        found = self.checker.check(rows, progress, enough)
         return replace(found, forensics=added_rows(block.data, block.release))
 
     def unaware(self, released: csr_array) -> float:
@@ -48,6 +51,14 @@ class ReleaseChecker:
         ``released`` has the users and the items of the data.
         """
         return self.checker.unaware_auc(released[self.known], FAST)
+
+    def _left(self, left: csr_array, items: NDArray[Any]) -> csr_array:
+        """What earlier releases told and this one does not: an attacker has kept it."""
+        mine = left[self.known].tocoo()
+        column = lookup(items, self.items)[mine.col]
+        there = column >= 0
+        shape = (self.users.size, self.items.size)
+        return csr_array((mine.data[there], (mine.row[there], column[there])), shape=shape)
 
     def _rows(self, data: PublicData, release: Release) -> csr_array:
         """The released rows of the users whose value is known; a user without any rating left has an empty row."""

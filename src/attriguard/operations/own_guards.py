@@ -15,6 +15,7 @@ from attriguard.evaluation.inference import check_values, divide
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
 from attriguard.operations.inputs import make_guard
+from attriguard.operations.memory import Memory
 from attriguard.operations.protector import Protector, planner_for
 from attriguard.operations.wishes import Wishes
 from attriguard.progress import Progress
@@ -27,11 +28,11 @@ class Guards:
     guards: tuple[AttriGuard, ...]
     group: NDArray[np.int64]
 
-    def protector(self, wishes: Wishes, goal: str) -> Protector:
+    def protector(self, wishes: Wishes, goal: str, memory: Memory | None = None) -> Protector:
         """What releases the table; ``goal`` may be any that the guards have learnt for."""
         planners = tuple(planner_for(copy.copy(guard).set_params(goal=goal), wishes) for guard in self.guards)
         planner = CrossFitted(planners, self.group)
-        return Protector(guard=self.guards[0], planner=planner, name="the guard", wishes=wishes)
+        return Protector(guard=self.guards[0], planner=planner, name="the guard", wishes=wishes, memory=memory)
 
 
 def learn_guards(data: PublicData, options: Mapping[str, Any], *, seed: int, progress: Progress) -> Guards:

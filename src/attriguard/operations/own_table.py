@@ -15,6 +15,7 @@ from attriguard.operations.aim import Aim, Search
 from attriguard.operations.candidate import Candidate
 from attriguard.operations.checking import ReleaseChecker
 from attriguard.operations.inputs import SAFEST, DataLike, as_data, split_options
+from attriguard.operations.memory import Memory
 from attriguard.operations.own_guards import Guards, learn_guards
 from attriguard.operations.released import Released
 from attriguard.operations.wishes import Wishes
@@ -64,7 +65,8 @@ class OwnTable:
         candidate = self._candidate(goal, self._guards(goal, learning))
         block, notes = candidate.release(None, planning)
         found = candidate.checker.check(block, checking.named("the check")) if check else None
-        return Released(block, goal, candidate.protector.guard, found, notes)
+        entry = candidate.protector.entry(block)
+        return Released(block, goal, candidate.protector.guard, found, notes, entry=entry)
 
     def _aimed(self, aim: Aim, progress: Progress) -> Released:
         """The cheapest goal and budget whose checked release meets the aim."""
@@ -75,11 +77,17 @@ class OwnTable:
         guards = self._guards(wanted[0], learning)
         found = Search(aim).cheapest([self._candidate(goal, guards) for goal in wanted], searching)
         note = f"goal {found.goal} with budget {found.budget:g} meets the aim with the fewest changes of all tried"
-        return Released(found.block, found.goal, guards.guards[0], found.check, (note, *found.notes))
+        entry = guards.protector(self.wishes, found.goal, self.memory).entry(found.block)
+        return Released(found.block, found.goal, guards.guards[0], found.check, (note, *found.notes), entry=entry)
 
     def _candidate(self, goal: str, guards: Guards) -> Candidate:
-        protector = guards.protector(self.wishes, goal)
+        protector = guards.protector(self.wishes, goal, self.memory)
         return Candidate(goal, protector, protector.prepare(self.data), self.checker, self.chance)
+
+    @cached_property
+    def memory(self) -> Memory | None:
+        """Of earlier releases of this table."""
+        return Memory.of(self.wishes, self.data.attribute)
 
     @cached_property
     def checker(self) -> ReleaseChecker:

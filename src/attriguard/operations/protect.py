@@ -23,6 +23,7 @@ from attriguard.guard import AttriGuard, load_guard
 from attriguard.operations.checking import check_once
 from attriguard.operations.inputs import READING as ALL_READING
 from attriguard.operations.inputs import DataLike
+from attriguard.operations.memory import Told
 from attriguard.operations.own_table import OwnTable
 from attriguard.operations.protector import Block, Prepared, Protector, make_protector
 from attriguard.operations.released import Released
@@ -65,7 +66,7 @@ def protect(
     check, even_if_worse
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most`` … Options of `read_ratings`.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``ledger`` … Options of `read_ratings`.
         Without a guard those of `AttriGuard`, with the goal "conceal" and a budget of everyone unless others are named;
         with one ``goal``, ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than its own.
 
@@ -104,7 +105,8 @@ def _with_guard(
     block = protector.protect(given, chance, planning)
     seed = protector.wishes.seed(chance, protector.attribute, "check")
     found = check_once(block, seed, checking) if check and block.data.disclosed.any() else None
-    return Released(block, protector.planner.goal.name, protector.guard, found)
+    goal = protector.planner.goal.name
+    return Released(block, goal, protector.guard, found, entry=protector.entry(block))
 
 
 def protect_batches(
@@ -119,7 +121,8 @@ def protect_batches(
 
     A user who is cut by a batch's end is carried over. So memory holds one batch, the largest user, and a number for
     every user, by which a user who comes back is found. Under a key a user's release depends on the user, the key, the
-    guard and the sample alone, not on how the rows were divided, nor on their order.
+    guard and the sample alone, not on how the rows were divided, nor on their order. With a ledger, the release is
+    entered when the last batch has been given out.
 
     Parameters
     ----------
@@ -138,12 +141,20 @@ def protect_batches(
     protector = protector_for(guard, wishes, options).for_blocks()
     if sample is not None:
         protector = protector.settled(protector.prepare(read_table(sample, "the sample")))
-    return _batches(released_blocks(batches, protector, _chance(random_state)))
+    return _batches(released_blocks(batches, protector, _chance(random_state)), protector)
 
 
-def _batches(blocks: Iterable[tuple[Prepared, Block]]) -> Iterator[pa.RecordBatch]:
+def _batches(blocks: Iterable[tuple[Prepared, Block]], protector: Protector) -> Iterator[pa.RecordBatch]:
+    """The released rows; when the last are taken, what was told is entered into the ledger, if there is one."""
+    told: list[Told] = []
+    budget = np.empty(0)
     for _, made in blocks:
+        if made.told is not None:
+            told, budget = [*told, made.told], made.plan.budget
         yield from made.release.table.to_batches()
+    entry = protector.entry_of(told, budget) if told else None
+    if entry is not None:
+        entry.write(lambda _: None)
 
 
 def released_blocks(

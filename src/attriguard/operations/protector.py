@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._fingerprint import fingerprint
 from attriguard.data.habits import Habits
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
@@ -27,8 +28,10 @@ from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner, Truth
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
+from attriguard.ledger.standing import Standing
+from attriguard.operations.memory import Entry, Memory, Told
 from attriguard.operations.wishes import Wishes, first_few
-from attriguard.plan import Plan
+from attriguard.plan import Most, Plan
 from attriguard.progress import Progress
 
 # The share of a table's ratings whose items the guard must know.
@@ -46,6 +49,7 @@ class Block:
     warnings: tuple[str, ...]
     unknown_items: int
     emptied: int  # users who have no row left
+    told: Told | None = field(default=None, repr=False)  # what goes into the ledger
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,12 @@ class Prepared:
     unknown: NDArray[Any]  # items that the guard does not know
     locked: csr_array | None
     missed: tuple[tuple[str, str], ...]  # locked pairs that are not there
+    standing: Standing | None = None  # with a ledger: X is what was ever told, and what is new
+    own: csr_array | None = None  # and this is what users have
+
+    def whole(self, part: csr_array) -> csr_array:
+        """Everybody's rows, given those of the users who were planned for."""
+        return part if self.standing is None else self.standing.whole(part)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,6 +80,7 @@ class Protector:
     reading: Mapping[str, Any] = field(default_factory=dict)  # options of `read_ratings`
     whole: bool = True  # a table is the whole table, so that too few known ratings mean a guard for other data
     survey: Survey | None = None  # of all blocks; None: a table is surveyed itself
+    memory: Memory | None = None  # of earlier releases
 
     def protect(self, given: InputTable | PublicData, chance: np.random.Generator | None, progress: Progress) -> Block:
         """Both phases and one draw for the users of a table; ``chance`` draws where there is no key."""
@@ -122,34 +133,46 @@ class Protector:
         if self.whole:
             self._refuse_foreign(data, int(X.nnz))
         locked, missed = self.wishes.locked.pattern(data.users, items)
-        return Prepared(data, X, unknown, locked, missed)
+        if self.memory is None:
+            return Prepared(data, X, unknown, locked, missed)
+        standing = self.memory.stand(data, items)
+        return Prepared(data, standing.known, unknown, standing.locked(locked), missed, standing, X)
 
     def plan(
         self, block: Prepared, progress: Progress, budget: float | None = None, truth: Truth | None = None
     ) -> Plan:
-        """Both phases, nothing drawn yet."""
-        plan = self.planner.plan(
-            block.X,
-            budget=budget,
-            locked=block.locked,
-            most=self.wishes.most,
-            truth=truth,
-            users=block.data.users,
-            progress=progress,
-        )
+        """Both phases, nothing drawn yet; with a ledger, for the users with something new."""
+        X, locked, users, planner = block.X, block.locked, block.data.users, self.planner
+        most: Most | None = self.wishes.most
+        if block.standing is not None and self.memory is not None:
+            news = block.standing.news
+            planner = planner.priced(block.own, self.memory.sample(X.shape[0]), budget).take(news)
+            X, locked, users = X[news], None if locked is None else locked[news], users[news]
+            truth, most = truth and truth.take(news), self.memory.most(block.standing, self.wishes.most)
+        plan = planner.plan(X, budget=budget, locked=locked, most=most, truth=truth, users=users, progress=progress)
         return replace(plan, attribute=self.attribute)
 
     def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
         """One draw for every user, in the table that the users came in."""
-        data, items = block.data, np.asarray(self.guard.items_)
-        released = plan.release(key=self.wishes.key) if chance is None else plan.release(chance)
+        data, items, standing = block.data, np.asarray(self.guard.items_), block.standing
+        # The value that a user's noise points to stays the same; how many ratings go is drawn anew for new ones.
+        turn = self.memory.turn if self.memory is not None and plan.target is None else 0
+        choice = plan.draw(key=self.wishes.key, turn=turn) if chance is None else plan.draw(chance)
+        released = block.whole(plan.edits.apply(plan.X, choice))
         key = self.wishes.key_for(self.attribute, "places")
         habits = habits_for(self.guard, self.wishes)
         if habits is not None:
             released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
+        earlier = None
+        if standing is not None:
+            released, items, earlier = standing.released(released), standing.items, standing.earlier(data)
         release = make_release(
-            data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order
-        )
+            data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order,
+            earlier=earlier,
+        )  # fmt: skip
+        told = None
+        if standing is not None and self.memory is not None:
+            told = self.memory.told(data, standing, released, choice, release)
         gone = _emptied(data, release)
         first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
@@ -159,7 +182,23 @@ class Protector:
             *column_warning(release.telltale),
             *emptied_warning(*gone),
         ]
-        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size), gone[0])
+        return Block(data, release, plan, items, tuple(warnings), int(block.unknown.size), gone[0], told)
+
+    def entry(self, block: Block) -> Entry | None:
+        """What saving the block's release enters into the ledger."""
+        return None if block.told is None else self.entry_of([block.told], block.plan.budget)
+
+    def entry_of(self, told: Sequence[Told], budget: NDArray[np.float64]) -> Entry | None:
+        """The same for the blocks of one table."""
+        if self.memory is None:
+            return None
+        about = {
+            "goal": self.planner.goal.name,
+            "policy": self.guard.policy,
+            "budget": float(budget.mean()) if budget.size else 0.0,
+            "guard": fingerprint(self.guard.learnt_),
+        }
+        return Entry(self.memory, told[0] if len(told) == 1 else Told.joined(told), about)
 
     @property
     def attribute(self) -> str:
@@ -233,7 +272,8 @@ def make_protector(
         raise GuardFileError(
             f"{name} does not name its items, so they cannot be found in a table; make it with: attriguard fit"
         )
-    return Protector(guard=own, planner=planner, name=name, wishes=wishes, reading=reading)
+    memory = Memory.of(wishes, str(own.metadata_.get("attribute", "")))
+    return Protector(guard=own, planner=planner, name=name, wishes=wishes, reading=reading, memory=memory)
 
 
 def seen_warning(seen: int, n_users: int) -> list[str]:

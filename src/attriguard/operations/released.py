@@ -15,9 +15,10 @@ import pyarrow as pa
 from attriguard._text import facts_text
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import ReleaseSummary
-from attriguard.errors import ReleaseRefusedError
+from attriguard.errors import ParameterError, ReleaseRefusedError
 from attriguard.evaluation.check import Check
 from attriguard.guard import AttriGuard
+from attriguard.operations.memory import Entry
 from attriguard.operations.protector import Block
 from attriguard.operations.results import Result
 from attriguard.plan import Plan
@@ -36,6 +37,7 @@ class Released(Result):
     check: Check | None = None  # None: it was not checked
     notes: tuple[str, ...] = ()  # how the release was made, where that was not plain from what was asked for
     even_if_worse: bool = False  # the publisher wants it, whatever the check says
+    entry: Entry | None = None  # of the ledger: made when the release is saved
 
     @property
     def table(self) -> pa.Table:
@@ -64,24 +66,25 @@ class Released(Result):
 
     def record(self) -> dict[str, Any]:
         """The counts, as JSON knows them; nothing about a single user."""
-        plan, summary, n_users = self.plan, self.summary, int(self.plan.X.shape[0])
+        plan, summary, n_planned = self.plan, self.summary, int(self.plan.X.shape[0])
         drawn_by_value = plan.target is not None
         short = int((plan.expected_cost < plan.budget).sum())
         return {
             "goal": self.goal,
-            "users": n_users,
+            "users": self.data.n_users,
             "changed": summary.changed,
             "removed": summary.removed,
             "added": summary.added,
             "kept": summary.kept,
-            "budget": float(np.mean(plan.budget)) if n_users else 0.0,
-            "expected_cost": float(plan.expected_cost.mean()) if n_users else 0.0,
+            "budget": float(np.mean(plan.budget)) if n_planned else 0.0,
+            "expected_cost": float(plan.expected_cost.mean()) if n_planned else 0.0,
             "users_beyond_policy": int((plan.extended & (plan.probabilities > 0)).any(axis=1).sum()),
             "values_out_of_reach": int((~plan.success).sum()) if drawn_by_value else 0,
             "users_with_too_few_ratings": 0 if drawn_by_value or plan.mechanism.shared else short,
             "unknown_items": self.block.unknown_items,
             "warnings": list(self.warnings),
             "notes": list(self.notes),
+            "ledger": None if self.entry is None else self.entry.about,
             "check": None if self.check is None else check_record(self.check),
         }
 
@@ -137,7 +140,8 @@ class Released(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """For whom the policy was extended, and who could not be given the whole budget."""
-        found, lines = self.record(), [*self.notes, *self._shared, *filter(None, [self.block.release.order_note])]
+        noted = [*self.notes, *([] if self.entry is None else [self.entry.words])]
+        found, lines = self.record(), [*noted, *self._shared, *filter(None, [self.block.release.order_note])]
         if found["users_beyond_policy"]:
             lines.append(
                 f"{found['users_beyond_policy']:,} users have a value that the policy cannot reach; for these the "
@@ -184,13 +188,26 @@ class Released(Result):
         if target.suffix.lower() in (".html", ".json"):
             return super().save(target)
         self._refuse()
-        self.block.release.write(target)
+        if self.entry is None:
+            self.block.release.write(target)
+        else:
+            self.entry.write(lambda whole: self.block.release.write(target, whole), target)
         return target
 
     def write_csv(self, file: IO[bytes]) -> None:
         """Write the released table as CSV into an open file, such as standard output."""
         self._refuse()
-        self.block.release.write_csv(file)
+        if self.entry is None:
+            self.block.release.write_csv(file)
+        else:
+            self.entry.write(lambda _: self.block.release.write_csv(file))
+
+    def enter(self) -> None:
+        """Enter the release into its ledger, for a table that you publish in another way than with ``save``."""
+        self._refuse()
+        if self.entry is None:
+            raise ParameterError("this release has no ledger: name its folder when you protect, with ledger=")
+        self.entry.write(lambda _: None)
 
     def _refuse(self) -> None:
         if self.refused:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_rng
+from attriguard._checks import check_count, check_rng
 from attriguard._keys import derive_key, fresh_key
 from attriguard.data.tables.columns import find_column
 from attriguard.data.tables.table import TableLike, read_table
@@ -87,6 +88,11 @@ class Wishes:
     added_ratings
         "drawn": from how the user rates, and how others rate the item. "top": the top of the scale, which misleads best
         and tells that the row is new. Where additions are named with ratings, these are taken.
+    ledger
+        The folder of a ledger: what was released of whom so far. What was hidden stays hidden, what was added stays,
+        and only what is new changes; see docs/ledger.md. It needs a key.
+    budget_ever
+        With a ledger: no user gets more changes than that over all releases together.
     """
 
     key: bytes | None = field(default=None, repr=False)
@@ -96,17 +102,20 @@ class Wishes:
     drop_columns: Sequence[str] = ()
     order: str = "keep"
     added_ratings: str = "drawn"
+    ledger: Path | None = None
+    budget_ever: int | None = None
 
     @classmethod
     def of(cls, options: dict[str, Any], random_state: Any) -> Wishes:
         """Takes the wishes out of the options; without a key and without a random state, a fresh key draws."""
         given = {each.name: options.pop(each.name) for each in fields(cls) if each.name in options}
-        read = {"key": read_key, "locked": read_locked, "additions": read_additions}
+        read = {"key": read_key, "locked": read_locked, "additions": read_additions, "ledger": _folder}
         wishes = cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
         if wishes.added_ratings not in ADDED_RATINGS:
             raise ParameterError(f"added_ratings must be drawn or top, got {wishes.added_ratings!r}")
         if wishes.key is not None and random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
+        _check_ledger(wishes)
         return wishes if wishes.key or random_state is not None else replace(wishes, key=fresh_key())
 
     def key_for(self, attribute: str, purpose: str) -> bytes | None:
@@ -117,6 +126,23 @@ class Wishes:
         """What seeds the learning: it follows from the key, where there is one, so that a release can be repeated."""
         key = self.key_for(attribute, purpose)
         return int.from_bytes(key[:4], "big") if key else int(check_rng(chance).integers(2**32))
+
+
+def _folder(given: str | os.PathLike[str] | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _check_ledger(wishes: Wishes) -> None:
+    """What was told is found again by the key, in every release."""
+    if wishes.ledger is not None and wishes.key is None:
+        raise ParameterError(
+            "a ledger needs the same key in every release; make one with: attriguard key new secret.key"
+        )
+    if wishes.budget_ever is None:
+        return
+    if wishes.ledger is None:
+        raise ParameterError("budget_ever counts the changes of all releases, which a ledger remembers: give one, too")
+    check_count(wishes.budget_ever, name="budget_ever")
 
 
 def _is_table(given: Any) -> bool:

@@ -82,11 +82,18 @@ class Chance:
         for known_prefix, known_ids, words in list(_KNOWN):
             if known_ids is ids and known_prefix == prefix:
                 return words[position]
-        shake = hashlib.shake_256
-        stream = b"".join([shake(prefix + str(each).encode()).digest(8) for each in ids.tolist()])
-        words = np.frombuffer(stream, dtype="<u8").astype(np.uint64)
+        used = np.unique(position)
+        if 2 * used.size < ids.size:  # few of many
+            return _words_of(prefix, ids[used])[np.searchsorted(used, position)]
+        words = _words_of(prefix, ids)
         _KNOWN.append((prefix, ids, words))
         return words[position]
+
+
+def _words_of(prefix: bytes, ids: NDArray[Any]) -> Words:
+    shake = hashlib.shake_256
+    stream = b"".join([shake(prefix + str(each).encode()).digest(8) for each in ids.tolist()])
+    return np.frombuffer(stream, dtype="<u8").astype(np.uint64)
 
 
 # The last ids and their numbers: a block's users come in several draws, and the guard's items in every block.

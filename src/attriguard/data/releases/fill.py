@@ -47,13 +47,22 @@ class Filled:
 
 
 def fill_new_rows(
-    data: PublicData, source: SourceTable, changes: TableChanges, items: NDArray[Any], survey: Survey, draws: Draws
+    data: PublicData,
+    source: SourceTable,
+    changes: TableChanges,
+    items: NDArray[Any],
+    survey: Survey,
+    draws: Draws,
+    recent: Flags | None = None,
 ) -> Filled:
-    """Cells for every column of the new rows but user, item, rating and row ids."""
+    """Cells for every column of the new rows but user, item, rating and row ids.
+
+    ``recent``: of the source's rows, those like which the new ones shall be, for users who have any.
+    """
     filled, main = Filled(), survey.main_time
     if not survey.columns:
         return filled
-    new = _NewRows(data, source, changes, items)
+    new = _NewRows(data, source, changes, items, recent)
     donors = new.random_donors(draws)
     known = lookup(items, survey.items)[changes.added_columns]
     if main is not None:
@@ -90,7 +99,14 @@ def _starts(survey: Survey, known: Ints) -> Ints:
 class _NewRows:
     """The users and items of new rows, and the table's rows of the same users and of the same items."""
 
-    def __init__(self, data: PublicData, source: SourceTable, changes: TableChanges, items: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        data: PublicData,
+        source: SourceTable,
+        changes: TableChanges,
+        items: NDArray[Any],
+        recent: Flags | None = None,
+    ) -> None:
         self.source = source
         self.items = lookup(items, data.items)[changes.added_columns]
         # Users are numbered anew, so that users without new rows cost nothing.
@@ -98,6 +114,9 @@ class _NewRows:
         number = np.where(gets_new, np.cumsum(gets_new) - 1, -1)
         self.user, self.n_users = number[changes.added_users], int(np.count_nonzero(gets_new))
         of_row = number[source.user_of_row]
+        if recent is not None:
+            has_recent = np.bincount(source.user_of_row[recent], minlength=data.n_users) > 0
+            of_row = np.where(recent | ~has_recent[source.user_of_row], of_row, -1)
         mine = np.flatnonzero(of_row >= 0)
         # By user and item, so that nothing depends on where the rows stand in the table.
         rank, _ = ItemOrder(data.items, data.items[:0]).ranks(by_number=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.chance import Chance
+from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
@@ -28,6 +28,7 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
+from attriguard.data.releases.told import Earlier, with_told_cells
 from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
@@ -77,6 +78,8 @@ class Release:
         What the publisher is told about the order of rows, where it is not the table's.
     added
         Which rows of the table are new. Keep it to yourself.
+    added_users, added_columns
+        The user and the item (a column of what was released) of each of them, in the order of the rows.
     """
 
     table: pa.Table = field(repr=False)
@@ -88,12 +91,17 @@ class Release:
     survey: Survey | None = field(default=None, repr=False)
     order_note: str = ""
     added: NDArray[np.bool_] | None = field(default=None, repr=False)
+    added_users: NDArray[np.int64] | None = field(default=None, repr=False)
+    added_columns: NDArray[np.int64] | None = field(default=None, repr=False)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was."""
+    def write(self, path: str | os.PathLike[str], whole: Callable[[Path], None] | None = None) -> None:
+        """Write the table as .csv, .csv.gz, .tsv or .parquet; a CSV file is written as the source was.
+
+        ``whole`` is called with the file once it is on the disk, before it gets its name.
+        """
         target = Path(path)
         typed = check_output_suffix(target) in PARQUET_SUFFIXES
-        write_table(self._typed() if typed else self.table, target, self.csv)
+        write_table(self._typed() if typed else self.table, target, self.csv, whole)
 
     def write_csv(self, file: IO[bytes]) -> None:
         """Write the table as CSV into an open file, such as standard output, in the style of the source."""
@@ -134,17 +142,16 @@ def make_release(
     key: bytes | str | None = None,
     survey: Survey | None = None,
     order: str = "keep",
+    earlier: Earlier | None = None,
 ) -> Release:
     """The table that the data came in, with the released ratings, and the counts of its rows.
 
     Parameters
     ----------
-    data
-        The data as it was read.
-    released
-        What is released: users × items, in [0, 1]. Rows of items that are not among ``items`` stay untouched.
+    data, released
+        The data as it was read, and what is released of it: users × items, in [0, 1].
     items
-        The items of the columns of ``released``; by default those of the data.
+        The items of the columns of ``released``; by default those of the data. Rows of other items stay untouched.
     random_state
         Repeats the random cells of new rows.
     key
@@ -155,10 +162,11 @@ def make_release(
     survey
         What the whole table says about its columns and its order: ``survey_data`` of the whole, or the ``survey`` of
         the release of the block before. None: the data is the whole table.
-
     order
         Of the released rows: "keep", the table's own where its columns tell it, and else by user and item
         (``order_note`` of the result says so); "sorted", by user and item; "shuffled".
+    earlier
+        Of a table that was released before: new rows that came before keep their cells.
 
     Notes
     -----
@@ -172,7 +180,8 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(data, source, changes, catalogue, Chance.of(random_state, key), survey, order)
+    chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
+    return _release(data, source, changes, catalogue, chance, known, order)
 
 
 def survey_data(data: PublicData) -> Survey:
@@ -192,16 +201,21 @@ def _release(
     changes: TableChanges,
     items: NDArray[Any],
     chance: Chance,
-    given: Survey | None,
+    known: tuple[Survey | None, Earlier],
     wanted: str,
 ) -> Release:
     """Fill the new rows, order and number the rows, and put the table together."""
+    given, earlier = known
     if given is None:
         survey = replace(_surveyed(data, source), settled=False)
     else:
         survey = given if given.complete else given.with_items(source, data.items)
-    draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
-    filled = fill_new_rows(data, source, changes, items, survey, draws)
+    draws = Draws(np.empty(0, dtype=np.uint64))
+    if survey.columns or chance.key is None:  # a generator goes on as it always did; a key has nothing to draw
+        draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
+    filled = fill_new_rows(data, source, changes, items, survey, draws, earlier.recent)
+    for each in earlier.rows:
+        filled = with_told_cells(filled, source, changes, survey, each, items.size)
     rows = Rows(data, source, items, changes, filled)
     order, survey, note = place_rows(rows, survey, chance, wanted)
     others: dict[int, Cells | Column] = dict(filled.cells)
@@ -219,8 +233,11 @@ def _release(
         how, telltale = {}, []
     types = {} if source.csv is None else _types(source, data)
     after = replace(survey, next_number=next_number)
-    new = order >= np.count_nonzero(~changes.removed)
-    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, new)
+    n_old = np.count_nonzero(~changes.removed)
+    new = order >= n_old
+    of_row = order[new] - n_old
+    added = (new, changes.added_users[of_row], changes.added_columns[of_row])
+    return Release(table, changes.summary, source.csv, types, how, tuple(telltale), after, note, *added)
 
 
 def release_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -204,15 +205,20 @@ def _read_frame(frame: ArrowFrame, what: str) -> pa.Table:
         ) from None
 
 
-def write_table(table: pa.Table, path: Path, style: CsvStyle | None) -> None:
-    """Write a table in the format that the file's name asks for; ``style`` is the source's CSV style."""
+def write_table(
+    table: pa.Table, path: Path, style: CsvStyle | None, whole: Callable[[Path], None] | None = None
+) -> None:
+    """Write a table in the format that the file's name asks for; ``style`` is the source's CSV style.
+
+    ``whole`` is called before the file gets its name: see `written_beside`.
+    """
     suffix = check_output_suffix(path)
     if suffix in PARQUET_SUFFIXES:
-        with written_beside(path) as file:
+        with written_beside(path, whole=whole) as file:
             _write_parquet(table, file, path)
         return
     blocks = render_csv(table, _style_for(suffix, style))
-    with written_beside(path) as file:
+    with written_beside(path, whole=whole) as file:
         if suffix.endswith(".gz"):
             # No name and no time in the gzip: the same release gives the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:

@@ -1,0 +1,240 @@
+"""What an attacker has of the users of a table, from all releases so far, and what is new in it.
+
+The rules, by what the ledger says of a user's item and what the table says now:
+
+- a rating that was hidden stays hidden, and one that was added stays, with its value, whatever the user does;
+- a rating that was changed keeps its change for as long as the user has the rating;
+- a rating that was told as it was is told as the user rates it now; the user's new value counts as told;
+- a rating that the user has deleted leaves the release, but an attacker has it: it counts as told, and is told again
+  where it comes back.
+
+What is planned for is everything that was ever told, with what is new. Only what is new may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from attriguard._checks import check_matrix
+from attriguard.data.public_data import PublicData
+from attriguard.data.releases.told import Earlier, ToldRows
+from attriguard.data.tables.ids import lookup
+from attriguard.data.tables.source import plain_source
+from attriguard.ledger.entries import Entries
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """The ledger's entries of some users, one for each user and item; ``key`` is row · items + item, and rises."""
+
+    key: Ints
+    own: Ints
+    told: Ints
+
+    @classmethod
+    def of(cls, entries: Entries, row: Ints, column: Ints, n_items: int) -> Past:
+        """Of several entries for a user's item, the last release's."""
+        key = row * n_items + column
+        order = np.argsort(key, kind="stable")
+        last = np.append(key[order][1:] != key[order][:-1], True)[: key.size]
+        chosen = order[last]
+        return cls(key[chosen], entries.own[chosen].astype(np.int64), entries.told[chosen].astype(np.int64))
+
+    def find(self, key: Ints) -> Ints:
+        """The position of each key, -1 where the past has none."""
+        return _find(self.key, key)
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The users of a table with their past; columns are ``items``, of which the guard knows the first ``n_known``."""
+
+    items: NDArray[Any]
+    n_known: int
+    n_users: int
+    levels: int  # of the scale
+    past: Past
+    key: Ints  # of the table's ratings, rising
+    level: Ints
+    entry: NDArray[np.float32]
+    told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
+    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
+
+    @cached_property
+    def _old(self) -> Ints:
+        """For each rating of the table its place in the past, -1 for one that is new."""
+        return self.past.find(self.key)
+
+    @cached_property
+    def _rated_anew(self) -> NDArray[np.bool_]:
+        """Ratings that were told as they were, and that the user has changed since."""
+        own, told = (np.append(each, 0)[self._old] for each in (self.past.own, self.past.told))
+        return (self._old >= 0) & (own == told) & (self.level != told)
+
+    @cached_property
+    def news(self) -> Ints:
+        """The users whom something has to be planned for: new ratings that the guard knows, or no past at all."""
+        new = ((self._old < 0) | self._rated_anew) & (self.key % self.items.size < self.n_known)
+        has_news = np.bincount(self.key[new] // self.items.size, minlength=self.n_users) > 0
+        has_past = np.bincount(self.past.key // self.items.size, minlength=self.n_users) > 0
+        return np.flatnonzero(has_news | ~has_past)
+
+    @cached_property
+    def spent(self) -> Ints:
+        """How many changes each user has had so far."""
+        changed = self.past.own != self.past.told
+        return np.bincount(self.past.key[changed] // self.items.size, minlength=self.n_users)
+
+    @cached_property
+    def rows(self) -> csr_array:
+        """What an attacker would have if everything new were told: all that was told, ever, and all that is new."""
+        old = np.flatnonzero(self._rated_anew)
+        told = self.past.told.copy()
+        told[self._old[old]] = self.level[old]
+        shown, new = told > 0, self._old < 0
+        entries = (told[shown] / self.levels).astype(np.float32)
+        return self._matrix(
+            np.concatenate([self.past.key[shown], self.key[new]]), np.concatenate([entries, self.entry[new]])
+        )
+
+    @cached_property
+    def frozen(self) -> csr_array:
+        """A pattern: what was told, hidden, added or changed before, which no search may touch."""
+        return self._matrix(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
+
+    @cached_property
+    def known(self) -> csr_array:
+        """The rows on the columns that the guard knows."""
+        return _columns(self.rows, self.n_known)
+
+    def locked(self, more: csr_array | None) -> csr_array:
+        """The frozen pattern on the columns that the guard knows, and what else must not change."""
+        pattern = _columns(self.frozen, self.n_known)
+        return pattern if more is None else check_matrix(((pattern + more) != 0).astype(np.float32))
+
+    def whole(self, part: csr_array) -> csr_array:
+        """Everybody's rows on the columns that the guard knows, given those of the users with news."""
+        place = np.arange(self.n_users)
+        place[self.news] = self.n_users + np.arange(part.shape[0])
+        return csr_array(vstack([self.known, part], format="csr"))[place]
+
+    def released(self, found: csr_array) -> csr_array:
+        """What is published, given what was found for the guard's columns: without what users have deleted."""
+        rows = self.rows
+        beyond = rows.indices >= self.n_known
+        of_row = np.repeat(np.arange(self.n_users), np.diff(rows.indptr))
+        of_found = np.repeat(np.arange(self.n_users), np.diff(found.indptr))
+        width = self.items.size
+        key = np.concatenate([of_found * width + found.indices, of_row[beyond] * width + rows.indices[beyond]])
+        entries = np.concatenate([found.data, rows.data[beyond]])
+        deleted = self.past.key[(self.past.own > 0) & (self.past.told > 0) & ~self._has(self.past.key)]
+        if deleted.size:
+            stays = _find(deleted, key) < 0
+            key, entries = key[stays], entries[stays]
+        return self._matrix(key, entries)
+
+    def told_now(self, released: csr_array, draws: Ints, number: int) -> tuple[Ints, Entries]:
+        """What a release adds to the ledger: each entry's user, as a row, and the entries without their users."""
+        width = self.items.size
+        new = np.flatnonzero((self._old < 0) | self._rated_anew)
+        concerned = np.zeros(self.n_users, dtype=np.bool_)
+        concerned[self.news] = concerned[self.key[new] // width] = True
+        out_row = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr))
+        some = concerned[out_row]
+        out_key = out_row[some] * width + released.indices[some]
+        out_level = np.append(np.rint(released.data[some].astype(np.float64) * self.levels), 0).astype(np.int64)
+        told = out_level[_find(out_key, self.key[new])]
+        added = np.flatnonzero((self.past.find(out_key) < 0) & ~self._has(out_key))
+        key = np.concatenate([self.key[new], out_key[added]])
+        order = np.argsort(key, kind="stable")
+        row, column = key[order] // width, key[order] % width
+        names, code = np.unique(column, return_inverse=True)
+        entries = Entries(
+            user=np.zeros(key.size, dtype=np.uint64),
+            item=code.astype(np.int32),
+            own=np.concatenate([self.level[new], np.zeros(added.size, np.int64)])[order].astype(np.int32),
+            told=np.concatenate([told, out_level[added]])[order].astype(np.int32),
+            draw=draws[row].astype(np.int32),
+            release=np.full(key.size, number, dtype=np.int32),
+            names=np.array([str(name) for name in self.items[names].tolist()], dtype=object),
+        )
+        return row, entries
+
+    def earlier(self, data: PublicData) -> Earlier | None:
+        """What the past means for rows that a release adds to the table of this data; None where there is none."""
+        if not self.past.key.size:
+            return None
+        source = (data.source or plain_source(data)).compact()
+        column = lookup(data.items, self.items)[source.item_of_row]
+        return Earlier(self.told_rows, self.past.find(source.user_of_row * self.items.size + column) < 0)
+
+    def left(self, released: csr_array) -> csr_array:
+        """What was told before and has left the release since: an attacker who kept everything has it, too."""
+        width = self.items.size
+        key = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr)) * width + released.indices
+        left = (self.past.told > 0) & (_find(key, self.past.key) < 0)
+        return self._matrix(self.past.key[left], (self.past.told[left] / self.levels).astype(np.float32))
+
+    def _has(self, key: Ints) -> NDArray[np.bool_]:
+        """Does the table have these ratings now?"""
+        return _find(self.key, key) >= 0
+
+    def _matrix(self, key: Ints, entries: NDArray[np.float32]) -> csr_array:
+        order = np.argsort(key, kind="stable")
+        key, width = key[order], self.items.size
+        ends = np.searchsorted(key, np.arange(self.n_users + 1, dtype=np.int64) * width)
+        rows = csr_array((entries[order], key % width, ends), shape=(self.n_users, width))
+        return check_matrix(rows)
+
+
+def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, row: Ints) -> Standing:
+    """Meet the users of a table with their past; ``row`` is the user of each entry."""
+    items = more_ids(more_ids(guard_items, data.items), entries.names[np.unique(entries.item)])
+    column = lookup(entries.names, items) if entries.names.size else np.empty(0, dtype=np.int64)
+    past = Past.of(entries, row, column[entries.item], items.size)
+    X = data.X
+    here = lookup(data.items, items)[X.indices]
+    key = np.repeat(np.arange(data.n_users, dtype=np.int64), np.diff(X.indptr)) * items.size + here
+    order = np.argsort(key, kind="stable")
+    level = np.rint(X.data.astype(np.float64) * data.scale.levels).astype(np.int64)
+    return Standing(
+        items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order]
+    )
+
+
+def more_ids(ids: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """The ids, and behind them those of others that are not among them; all of them text if one of them must be."""
+    extra = others[lookup(others, ids) < 0] if others.size else others
+    if not extra.size:
+        return ids
+    texts = [str(each) for each in extra.tolist()]
+    if ids.dtype.kind in "iu" and all(_is_number(text) for text in texts):
+        return np.concatenate([ids, np.array([int(text) for text in texts], dtype=np.int64)])
+    return np.array([*map(str, ids.tolist()), *texts], dtype=object)
+
+
+def _is_number(text: str) -> bool:
+    """Is it the text of a whole number, written as numbers are, of 64 bits?"""
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit() and len(digits) <= 18 and str(int(text)) == text
+
+
+def _find(among: Ints, key: Ints) -> Ints:
+    """The position of each key among rising ones, -1 where there is none."""
+    if not among.size:
+        return np.full(key.size, -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(among, key), among.size - 1)
+    return np.where(among[place] == key, place, -1)
+
+
+def _columns(X: csr_array, n: int) -> csr_array:
+    """The first columns."""
+    return X if n == X.shape[1] else check_matrix(csr_array(X[:, :n]))

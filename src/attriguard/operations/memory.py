@@ -1,0 +1,184 @@
+"""What a protector remembers of earlier releases: the ledger, met with the users of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.data.public_data import PublicData
+from attriguard.data.releases.release import Release
+from attriguard.data.releases.told import ToldRows
+from attriguard.data.scale import RatingScale
+from attriguard.data.tables.ids import lookup
+from attriguard.data.tables.source import plain_source
+from attriguard.ledger.entries import Entries
+from attriguard.ledger.standing import Standing, stand
+from attriguard.ledger.store import CELL, ITEM, USER, Addition, Ledger
+from attriguard.operations.wishes import Wishes
+
+Ints = NDArray[np.int64]
+# Writes a release, and calls what it is given with the file before that gets its name.
+Write = Callable[[Callable[[Path], None] | None], None]
+# Users on whom the price of a change is settled, where a budget of everyone has none.
+SETTLING = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What a release tells that no earlier one did: entries with their users, and the cells of rows it added."""
+
+    entries: Entries
+    cells: pa.Table | None
+    scale: tuple[float, float, float]
+    standing: Standing = field(repr=False)
+    rows: csr_array = field(repr=False)  # what is released, on the standing's items
+    planned: int  # users with news
+    known: int  # users whom an earlier release had
+    n_users: int
+
+    @property
+    def left(self) -> csr_array:
+        """What earlier releases told and this one does not."""
+        return self.standing.left(self.rows)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Told]) -> Told:
+        """What the blocks of one table tell, as what the table tells; the standing is that of the first."""
+        cells = [part.cells for part in parts if part.cells is not None]
+        counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
+        entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
+        table = pa.concat_tables(cells, promote_options="default") if cells else None
+        return cls(entries, table, parts[0].scale, parts[0].standing, parts[0].rows, *counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A ledger, and how many changes a user may have over all releases."""
+
+    ledger: Ledger
+    attribute: str
+    budget_ever: int | None = None
+
+    @classmethod
+    def of(cls, wishes: Wishes, attribute: str) -> Memory | None:
+        """The ledger that the publisher named; None where he named none."""
+        if wishes.ledger is None or wishes.key is None:
+            return None
+        return cls(Ledger.open(wishes.ledger, wishes.key, attribute), attribute, wishes.budget_ever)
+
+    @property
+    def turn(self) -> int:
+        """Which release this is, from 0 on."""
+        return self.ledger.number
+
+    def stand(self, data: PublicData, items: NDArray[Any]) -> Standing:
+        """The users of a table with their past."""
+        self.ledger.check_scale(_numbers(data.scale))
+        hashes = self.ledger.hashes(data.users)
+        standing = stand(data, items, *self.ledger.entries.of_users(hashes))
+        return replace(standing, hashes=hashes, told_rows=tuple(self._told_rows(hashes, standing.items)))
+
+    def _told_rows(self, hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
+        """The rows that were added before, of these users, release by release."""
+        order = np.argsort(hashes, kind="stable")
+        found = []
+        for table in self.ledger.cells if hashes.size else ():
+            user = table.column(USER).to_numpy()
+            row = order[np.minimum(np.searchsorted(hashes[order], user), hashes.size - 1)]
+            column = lookup(table.column(ITEM).to_numpy(zero_copy_only=False), items)
+            mine = np.flatnonzero((hashes[row] == user) & (column >= 0))
+            names = [name for name in table.column_names if name.startswith(CELL)]
+            cells = table.select(names).rename_columns([name.removeprefix(CELL) for name in names])
+            found.append(ToldRows(row[mine], column[mine], cells.take(pa.array(mine))))
+        return found
+
+    def most(self, standing: Standing, most: int | None) -> int | Ints | None:
+        """The most changes: in this release, and of what is left of those for ever."""
+        if self.budget_ever is None:
+            return most
+        left = np.maximum(self.budget_ever - standing.spent[standing.news], 0)
+        return left if most is None else np.minimum(left, most)
+
+    def sample(self, n_users: int) -> Ints:
+        """Users on whom a price is settled; the first release finds its own."""
+        return np.unique(np.linspace(0, n_users - 1, min(SETTLING, n_users)).astype(np.int64)) if self.turn else _NOBODY
+
+    def told(self, data: PublicData, standing: Standing, rows: csr_array, choice: Ints, release: Release) -> Told:
+        """What the release of these rows tells; ``choice`` is the draw of each user with news."""
+        draws = np.full(data.n_users, -1, dtype=np.int64)
+        draws[standing.news] = choice
+        hashes = standing.hashes
+        row, entries = standing.told_now(rows, draws, self.turn + 1)
+        known = int(np.count_nonzero(np.bincount(standing.past.key // standing.items.size, minlength=1)))
+        return Told(
+            replace(entries, user=hashes[row]),
+            _cells(data, standing, release, hashes),
+            _numbers(data.scale),
+            standing,
+            rows,
+            int(standing.news.size),
+            known,
+            data.n_users,
+        )
+
+
+class Entry:
+    """What saving a release does: the release is written, and what it tells is entered, both or neither.
+
+    The same release may be saved several times, under several names; it is entered once.
+    """
+
+    def __init__(self, memory: Memory, told: Told, about: Mapping[str, Any]) -> None:
+        users = {"users": told.n_users, "planned": told.planned, "known": told.known}
+        self.memory, self.entered = memory, False
+        self.about = {"release": memory.turn + 1, **about, **users, **told.entries.counts()}
+        self._addition = Addition(memory.attribute, told.scale, told.entries, told.cells, self.about)
+
+    @property
+    def words(self) -> str:
+        """For the publisher: which release this is, and for how many users anything is new."""
+        about = self.about
+        words = (
+            f"release {about['release']} of the ledger: {about['known']:,} of {about['users']:,} users were in it "
+            f"before, {about['planned']:,} have something new"
+        )
+        before = self.memory.ledger.state.releases if self.memory.ledger.state else ()
+        other = before and about["guard"] is not None and before[-1].get("guard") != about["guard"]
+        return words + ("; the guard is another one than the last release's" if other else "")
+
+    def write(self, write: Write, target: Path | None = None) -> None:
+        """Write a release; ``target`` is where it can be looked for after a kill."""
+        if self.entered:
+            write(None)
+            return
+        self.memory.ledger.commit(self._addition, write, target)
+        self.entered = True
+
+
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def _numbers(scale: RatingScale) -> tuple[float, float, float]:
+    return float(scale.lowest), float(scale.highest), float(scale.step)
+
+
+def _cells(data: PublicData, standing: Standing, release: Release, hashes: NDArray[np.uint64]) -> pa.Table | None:
+    """The other cells of the rows that this release is the first to add; None where the table has no other columns."""
+    source = data.source or plain_source(data)
+    every = source.table.column_names
+    names = [name for name in source.other_columns if every.count(name) == 1]
+    if not names or release.added is None or release.added_users is None or release.added_columns is None:
+        return None
+    key = release.added_users * standing.items.size + release.added_columns
+    new = np.flatnonzero(standing.past.find(key) < 0)
+    rows = release.table.filter(pa.array(release.added)).take(pa.array(new))
+    items = [str(item) for item in standing.items[release.added_columns[new]].tolist()]
+    mine = {USER: pa.array(hashes[release.added_users[new]]), ITEM: pa.array(items, pa.string())}
+    return pa.table(mine | {CELL + name: rows.column(name) for name in names})

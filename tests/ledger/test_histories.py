@@ -1,0 +1,136 @@
+"""Histories: users rate, rate anew, delete, leave and come back; no release tells what an earlier one hid."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import attriguard as ag
+
+KEY = b"0123456789abcdef"
+USERS, ITEMS, RELEASES = 500, 40, 6
+
+
+@pytest.fixture(scope="module")
+def guards():
+    """Two guards for the same attribute and scale, learnt from different items: the second is "learnt anew"."""
+    data = ag.load_dataset("twin", n_users=500, n_items=ITEMS, n_values=3, seed=5)
+    made = []
+    for items in (data.items[:32], data.items[6:]):
+        table = data.to_arrow()
+        mine = table.filter(pa.array(np.isin(table.column("item").to_numpy(), items)))
+        known = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+        made.append(
+            ag.learn(mine, attributes=known, attribute="city", scale=data.scale, unmatched="drop", goal="both",
+                     split=0.5, members=1, budget=2.0, random_state=0)
+        )  # fmt: skip
+    return data, made
+
+
+def histories(data, seed):
+    """For every release the ratings of each user who is there: {user: {item: rating}}, one random history a user."""
+    rng = np.random.default_rng(seed)
+    items, ratings = data.items.tolist(), np.arange(1, 6)
+    now = {u: {} for u in range(USERS)}
+    for _ in range(RELEASES):
+        for mine in now.values():
+            what = rng.choice(["nothing", "rate", "delete", "anew", "all"], p=[0.3, 0.4, 0.1, 0.1, 0.1])
+            if what in ("rate", "all") or not mine:
+                for item in rng.choice(items, rng.integers(1, 8)):
+                    mine.setdefault(int(item), int(rng.choice(ratings)))
+            if what in ("delete", "all"):
+                for item in rng.choice(list(mine), rng.integers(1, len(mine) + 1)):
+                    mine.pop(int(item), None)
+            if what in ("anew", "all") and mine:
+                mine[int(rng.choice(list(mine)))] = int(rng.choice(ratings))
+        there = {u: dict(mine) for u, mine in now.items() if mine and rng.random() < 0.85}
+        yield there
+
+
+def as_table(rows):
+    triples = [(u, i, r) for u, mine in rows.items() for i, r in mine.items()]
+    user, item, rating = zip(*triples, strict=True)
+    return pa.table({"user": user, "item": item, "rating": rating})
+
+
+def as_rows(table):
+    found = defaultdict(dict)
+    for u, i, r in zip(*(table.column(name).to_pylist() for name in ("user", "item", "rating")), strict=True):
+        assert i not in found[u]
+        found[u][i] = r
+    return found
+
+
+class Witness:
+    """What the rules ask for, told from tables and releases alone."""
+
+    def __init__(self):
+        self.hidden, self.added, self.changed = defaultdict(set), defaultdict(dict), defaultdict(dict)
+        self.told, self.last = defaultdict(set), {}
+
+    def expects(self, u, own):
+        """What must be shown of a user's old items, and what must not."""
+        shown = dict(self.added[u])
+        for item, rating in own.items():
+            if item not in self.hidden[u] and item not in shown and item in self.told[u]:
+                shown[item] = self.changed[u].get(item, rating)
+        return shown
+
+    def check(self, own_rows, shown_rows):
+        for u, own in own_rows.items():
+            shown, expected = shown_rows[u], self.expects(u, own)
+            old = self.hidden[u] | self.told[u] | set(self.added[u])
+            assert {i: r for i, r in shown.items() if i in old} == expected
+            if u in self.last and self.last[u][0] == own:
+                assert shown == self.last[u][1]
+            self.last[u] = own, dict(shown)
+            for item, rating in own.items():
+                if item in old:
+                    continue
+                if item not in shown:
+                    self.hidden[u].add(item)
+                else:
+                    self.told[u].add(item)
+                    if shown[item] != rating:
+                        self.changed[u][item] = shown[item]
+            for item in set(shown) - set(own) - old:
+                self.added[u][item] = shown[item]
+
+
+WAYS = {
+    "mislead": {"goal": "mislead"},
+    "conceal": {"goal": "conceal", "budget": 1.5},
+    "both": {"goal": "both", "budget": 3.0},
+    "add_new": {"goal": "mislead", "policy": "add_new", "added_ratings": "top"},
+    "modify_exist": {"goal": "mislead", "policy": "modify_exist"},
+    "everyone": {"goal": "conceal", "budget_over": "everyone", "budget": 1.0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_release_tells_what_an_earlier_one_hid(tmp_path, guards, way):
+    data, made = guards
+    witness, ever = Witness(), 4
+    for n, own in enumerate(histories(data, seed=len(way))):
+        guard = made[n // 3]  # learnt anew after three releases
+        released = ag.protect(as_table(own), guard, key=KEY, ledger=tmp_path / "l", budget_ever=ever, **WAYS[way])
+        witness.check(own, as_rows(released.table))
+        released.save(tmp_path / "released.csv")
+    changes = [len(witness.hidden[u]) + len(witness.added[u]) + len(witness.changed[u]) for u in range(USERS)]
+    assert max(changes) == ever  # somebody has used up what there is for ever, and nobody has had more
+    assert sum(map(len, witness.hidden.values())) > 50 or way == "add_new"
+    assert sum(map(len, witness.added.values())) > 50 or way in ("conceal", "everyone", "modify_exist")
+    ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
+
+
+def test_without_a_ledger_a_key_alone_shows_again_what_was_hidden(guards):
+    data, made = guards
+    witness = Witness()
+    first, second, *_ = histories(data, seed=1)
+    shown = [as_rows(ag.protect(as_table(own), made[0], key=KEY, goal="conceal").table) for own in (first, second)]
+    witness.check(first, shown[0])
+    with pytest.raises(AssertionError):
+        witness.check(second, shown[1])
