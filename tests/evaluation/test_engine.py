@@ -197,6 +197,16 @@ def test_aware_attackers_side_by_side(small_twin, tmp_path):
     assert found.worst.accuracy[-1] >= found.retrained[0].accuracy[-1]
 
 
+def test_removals_are_undone_by_weighing_them(small_twin):
+    plain = ag.attacks.get("LR-A")
+    guard = ag.AttriGuard(goal="conceal", members=2, random_state=0)
+    found = evaluate_aware(
+        three_groups(small_twin, 0), guard, [plain], [2.0], inversion=[plain], measure=Measure(draws=1)
+    )
+    assert [curve.attack for curve in found.inversion] == ["removal inversion with LR-A"]
+    assert 0.2 < found.inversion[0].accuracy[0] < 1
+
+
 def test_the_cache_tells_guards_apart(small_twin):
     def guard(**options):
         return ag.AttriGuard(**options).fit(small_twin.X, small_twin.y)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attriguard.attacks.absence import RemovalInversion
 from attriguard.attacks.base import Attack
 from attriguard.attacks.detector import Detector
 from attriguard.attacks.inversion import MechanismInversion
@@ -67,7 +68,7 @@ def evaluate_aware(
     attacks
         Each is trained twice on the attacker's users: as they are, and protected by that guard.
     inversion
-        Attacks that also try to undo the guard's changes.
+        Attacks that also try to undo the guard's changes: noise that misleads, or removals.
     detector
         Also measure how well protected users are told from untouched ones.
     measure
@@ -89,9 +90,16 @@ def evaluate_aware(
         return tuple(evaluate(plan, lineup, test_users.y, ladder, train=train, measure=measure, progress=part))
 
     retrained = [Retrained(attack, guard, draws=draws, random_state=seed) for attack in attacks]
-    undoing = [MechanismInversion(attack, guard) for attack in inversion]
+    undoing = [undone_by(attack, guard, seed) for attack in inversion]
     plain, known, undone = map(curves, (attacks, retrained, undoing), attacking)
     return Aware(plain, known, undone, auc, guard_users.n_users, attacker_users.n_users, draws)
+
+
+def undone_by(attack: Attack, guard: Any, seed: int | None) -> Attack:
+    """The attack that undoes what the guard does: noise that misleads, or removals."""
+    if guard.goal == "mislead":
+        return MechanismInversion(attack, guard)
+    return RemovalInversion(attack, guard, random_state=seed)
 
 
 def _detection(

@@ -275,7 +275,7 @@ def _record(path: Path) -> dict[str, Any] | None:
     try:
         if not path.exists():
             return None
-        record = parse_json(path.read_text())
+        record = parse_json(path.read_text(encoding="utf-8"))
         if record["format"] != FORMAT or record["version"] != VERSION:
             raise DataError(f"{path} is of another version of attriguard; read it with that version")
         return dict(record)
