@@ -32,8 +32,8 @@ from attriguard.progress import Progress
 
 # Rows of a bucket: a block that is worth a worker's while, and needs little memory.
 BUCKET_ROWS = 250_000
-# More files at once cost more than larger buckets do.
-MOST_BUCKETS = 512
+# A bucket's number has 16 bits.
+MOST_BUCKETS = 30_000
 # Rows of sampled users by which other columns are judged; a smaller table is looked at as a whole.
 SAMPLE_ROWS = 200_000
 # Bytes that protecting a row takes, those of each further column, and those of a worker before its first row.

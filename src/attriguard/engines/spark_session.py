@@ -66,6 +66,7 @@ def _started(master: str, memory: int, work: Path) -> Any:
         heap = max(SMALLEST_HEAP, memory // 2) // 10**6
         settings |= {"spark.driver.memory": f"{heap}m", "spark.local.dir": str(work.absolute())}
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        settings |= {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}  # a run wants to end, not to answer at once
     builder = load_spark().SparkSession.builder.master(master).appName("attriguard")
     try:
         with _errors_into(work / "spark.log"):
