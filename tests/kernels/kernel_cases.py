@@ -128,6 +128,12 @@ def find_places(rng):
     return [indptr, indices, *asked, *span(rng, wanted), untouched(wanted, np.int64)]
 
 
+def mark_new(rng):
+    n, n_items = users(rng), int(rng.integers(1, 15))
+    old, (indptr, indices, _) = rows(rng, n, n_items), rows(rng, n, n_items)
+    return [indptr, indices, *old[:2], *span(rng, n), untouched(indices.size, np.bool_)]
+
+
 def bounds(rng, n_items):
     """What added entries may rise to, and whether they do so at once."""
     jump = rng.random() < 0.3

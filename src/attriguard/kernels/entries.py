@@ -31,3 +31,21 @@ def find_places(indptr: Any, indices: Any, rows: Any, columns: Any, start: int, 
             else:
                 high = middle
         places[w] = low if low < end and indices[low] == columns[w] else -1
+
+
+@njit(
+    nb.void(
+        const(nb.int64, 1), const(nb.int32, 1), const(nb.int64, 1), const(nb.int32, 1),
+        nb.int64, nb.int64, out(nb.boolean, 1),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def mark_new(indptr: Any, indices: Any, old_indptr: Any, old_indices: Any, start: int, stop: int, new: Any) -> None:
+    """Which entries of rows `start` to `stop` the old matrix does not have; both have sorted indices."""
+    for u in range(start, stop):
+        at, end = old_indptr[u], old_indptr[u + 1]
+        for e in range(indptr[u], indptr[u + 1]):
+            while at < end and old_indices[at] < indices[e]:
+                at += 1
+            new[e] = at == end or old_indices[at] != indices[e]

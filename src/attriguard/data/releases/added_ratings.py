@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from attriguard.data.habits import Habits
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance
-from attriguard.data.releases.changes import find_entries
+from attriguard.data.releases.changes import new_entries
 
 
 def draw_ratings(
@@ -26,10 +26,8 @@ def draw_ratings(
     ``X`` holds the users' ratings on the columns ``items`` of ``released``. A new rating stands as high among those of
     its item as one of the user's own does among those of its item; a user without any has no say in it.
     """
-    user = np.repeat(np.arange(released.shape[0]), np.diff(released.indptr))
-    columns = released.indices.astype(np.int64)
-    new = np.flatnonzero(find_entries(X, user, columns) < 0)
-    user, columns = user[new], columns[new]
+    new = new_entries(released, X)
+    user, columns = np.searchsorted(released.indptr, new, side="right") - 1, released.indices[new].astype(np.int64)
     draws = chance.draws((data.users, user), (items, columns))
     position, own = draws.uniform("position"), np.diff(X.indptr)[user]
     rated = own > 0

@@ -79,6 +79,17 @@ def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
     return np.append(np.rint(X.data.astype(np.float64) * levels), 0).astype(np.int64)
 
 
+def new_entries(X: csr_array, old: csr_array) -> NDArray[np.int64]:
+    """The positions of the entries of a canonical matrix that another one with the same rows does not have."""
+    from attriguard.kernels.entries import mark_new
+    from attriguard.kernels.threads import over_users
+
+    new = np.empty(X.nnz, dtype=np.bool_)
+    given = (X.indptr.astype(np.int64, copy=False), X.indices, old.indptr.astype(np.int64, copy=False), old.indices)
+    over_users(X.shape[0], lambda start, stop: mark_new(*given, start, stop, new))
+    return np.flatnonzero(new)
+
+
 def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
     from attriguard.kernels.entries import find_places

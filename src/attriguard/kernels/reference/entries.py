@@ -1,6 +1,8 @@
-"""The twin of the kernel that looks up entries: a dictionary of all of them."""
+"""Twins of the kernels that look up entries: a dictionary of all of them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from attriguard.kernels.reference.arrays import Ints
 
@@ -14,3 +16,13 @@ def find_places(
     }
     for w in range(start, stop):
         places[w] = known.get((int(rows[w]), int(columns[w])), -1)
+
+
+def mark_new(
+    indptr: Ints, indices: Ints, old_indptr: Ints, old_indices: Ints, start: int, stop: int, new: Any
+) -> None:  # fmt: skip
+    """Which entries of rows ``start`` to ``stop`` the old matrix does not have."""
+    for u in range(start, stop):
+        had = set(old_indices[old_indptr[u] : old_indptr[u + 1]].tolist())
+        for e in range(indptr[u], indptr[u + 1]):
+            new[e] = int(indices[e]) not in had
