@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard.classifiers.linear import LinearClassifier
 from attriguard.errors import DataError, ParameterError
+from attriguard.noise import greedy
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
@@ -168,3 +169,15 @@ def test_bad_confidence_and_bad_locked_are_refused():
         find([[1, 0], [0, 1]], [1, 0], locked=csr_array((1, 3)))
     with pytest.raises(ParameterError, match="shape of X"):
         find([[1, 0], [0, 1]], [1, 0], locked=csr_array((2, 2)))
+
+
+def test_edits_of_many_users_are_joined_on_all_cores_as_on_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    W, x = rng.normal(size=(3, 40)), rng.integers(0, 6, (500, 40)) / 5
+    one = find(W, x)
+    monkeypatch.setattr(greedy, "MANY_EDITS", 10)
+    monkeypatch.setenv("ATTRIGUARD_THREADS", "3")
+    many = find(W, x)
+    assert one.items.size > 1000
+    np.testing.assert_array_equal(one.items, many.items)
+    np.testing.assert_array_equal(one.values, many.values)

@@ -28,6 +28,8 @@ from attriguard.progress import Progress
 
 # Edits a (user, value) that the first buffer of a range of users has room for.
 EDITS_A_PAIR = 4
+# From so many edits on they are joined on all cores.
+MANY_EDITS = 10**6
 # Edits that the first buffer has room for, at least.
 SMALLEST_BUFFER = 1024
 
@@ -75,15 +77,12 @@ class GreedySearch(NoiseSearch):
 
 
 def _joined(parts: list[NDArray[Any]], dtype: type) -> NDArray[Any]:
-    """The parts one after another; copied on all cores, since most of the time goes into new memory."""
+    """The parts one after another; many are copied on all cores, since most of the time goes into new memory."""
     ends = np.cumsum([0, *(part.size for part in parts)])
     whole = np.empty(ends[-1], dtype=dtype)
-
-    def copy(start: int, stop: int) -> None:
-        for k in range(start, stop):
-            whole[ends[k] : ends[k + 1]] = parts[k]
-
-    over_users(len(parts), copy, smallest=1)
+    if whole.size < MANY_EDITS:
+        return np.concatenate([*parts, whole[:0]])
+    over_users(len(parts), lambda a, b: np.concatenate(parts[a:b], out=whole[ends[a] : ends[b]]), smallest=1)
     return whole
 
 
