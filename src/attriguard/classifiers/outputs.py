@@ -90,10 +90,11 @@ class LinearOutputs(Outputs):
 
     def at(self, rows: Rows) -> Point:
         """All columns: a sparse product, since the rows are mostly 0."""
-        return Point(self.classifier.decision_function(csr_array(rows)), lambda mix: mix @ self.classifier.coef_)
+        return Point(self.classifier.decision_function(csr_array(rows)), lambda mix: np.dot(mix, self.classifier.coef_))
 
     def among(self, rows: Rows, columns: Ints) -> Local:
         """Few columns: what the others add up to is computed once."""
         base = self.classifier.decision_function(without_columns(rows, columns)).astype(np.float32)
         coef = self.classifier.coef_[:, columns].astype(np.float32)
-        return lambda x, which: Point(base[which] + x @ coef.T, lambda mix: mix @ coef)
+        # Not @, which may warn of invalid values that BLAS computes in unused lanes of its registers.
+        return lambda x, which: Point(base[which] + np.dot(x, coef.T), lambda mix: np.dot(mix, coef))
