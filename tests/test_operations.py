@@ -316,3 +316,10 @@ def test_levels_to_be_reached_lie_between_guessing_and_what_is_inferred_now(resu
     blind = [replace(tradeoff, curves=[replace(curve, before=0.1) for curve in tradeoff.curves])
              for tradeoff in found.tradeoffs]  # fmt: skip
     assert usual_levels(blind, 0.63) == (0.63,)  # nobody infers more than a guesser
+
+
+def test_an_attack_that_knows_the_guard_is_measured_on_users_of_its_own(small_twin):
+    with pytest.raises(ParameterError, match=r"retrained\(LR-A\) knows the guard .* name LR-A among those who know"):
+        ag.evaluate(small_twin, attacks=["retrained(LR-A)"], budgets=[1.0])
+    found = ag.evaluate(small_twin, attacks=["self-trained(LR-A)"], budgets=[1.0])
+    assert {row["attack"] for row in found.rows()} == {"LR-A self-trained"}

@@ -359,3 +359,31 @@ def test_what_cannot_be_inverted_is_refused(small_guard):
     with pytest.raises(ParameterError, match="share"):
         RemovalInversion(plain, Remover(), share=0.0).check_options()
     assert RemovalInversion(plain, Remover()).with_budget(1.0).get_params()["budget"] == 1.0
+
+
+def test_an_attack_that_is_made_from_another_has_a_name(small_guard):
+    made = ag.attacks.get("retrained(self-trained(MLP-A))", guard=small_guard, draws=2, rounds=1, random_state=3)
+    assert isinstance(made, Retrained)
+    assert (made.guard, made.draws, made.base.rounds) == (small_guard, 2, 1)
+    assert made.random_state == made.base.base.random_state == 3
+    assert made.name == "MLP-A self-trained retrained"
+    assert ag.attacks.get("retrained(self-trained(LR-A))", guard=small_guard, random_state=3).random_state == 3
+    assert ag.attacks.class_of("removal-inversion(LR-A)") is RemovalInversion
+    first, second = ag.attacks.lineup(["LR-A", "own-guard( MLP-A )"], guard=small_guard, random_state=1, hidden=9)
+    assert (first.name, second.base.random_state, second.guard) == ("LR-A", 1, small_guard)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("retrained(MLP-A", "written like retrained"),
+        ("nonsense(MLP-A)", "unknown way to attack 'nonsense'; known: retrained"),
+        ("retrained(nonsense)", "unknown attack 'nonsense'"),
+        ("retrained()", "unknown attack ''"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(name, message):
+    with pytest.raises(ParameterError, match=message):
+        ag.attacks.get(name)
+    with pytest.raises(ParameterError, match=message):
+        ag.attacks.lineup([name])

@@ -1,17 +1,18 @@
 """Attribute inference attacks: what an attacker can learn from what users publish.
 
-``get("LR-A")`` gives an attack by its name in the paper, ``get("module:Class")`` one from elsewhere. Installed packages
-add attacks through the entry-point group "attriguard.attacks". A new attack of this package is one class in one file,
-and one line here.
+``get("LR-A")`` gives an attack by its name in the paper, ``get("module:Class")`` one from elsewhere, and
+``get("retrained(MLP-A)", guard=guard)`` one that is made from another. Installed packages add attacks through the
+entry-point group "attriguard.attacks". A new attack of this package is one class in one file, and one line here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from attriguard._lazy import lazy_exports
-from attriguard._registry import Registry
+from attriguard._registry import Registry, options_of
+from attriguard.errors import ParameterError
 
 if TYPE_CHECKING:
     from attriguard.attacks.absence import RemovalInversion as RemovalInversion
@@ -50,21 +51,28 @@ _PLACES = {
     "DS-A": "attriguard.attacks.sets:DeepSet",
     "GBM-A": "attriguard.attacks.boosting:Boosting",
 }
-# Classes without a name in the registry: they are made from other attacks.
+# Ways to make an attack from another one: "retrained(MLP-A)", and "retrained(self-trained(MLP-A))".
+_WAYS = {
+    "retrained": "attriguard.attacks.retrained:Retrained",
+    "own-guard": "attriguard.attacks.ownguard:OwnGuard",
+    "self-trained": "attriguard.attacks.selftrained:SelfTrained",
+    "mechanism-inversion": "attriguard.attacks.inversion:MechanismInversion",
+    "removal-inversion": "attriguard.attacks.absence:RemovalInversion",
+}
+# Classes without a name in a registry.
 _MORE = (
     "attriguard.attacks.base:Attack",
-    "attriguard.attacks.retrained:Retrained",
-    "attriguard.attacks.ownguard:OwnGuard",
     "attriguard.attacks.kept:Keeping",
-    "attriguard.attacks.selftrained:SelfTrained",
-    "attriguard.attacks.inversion:MechanismInversion",
-    "attriguard.attacks.absence:RemovalInversion",
     "attriguard.attacks.detector:Detector",
     "attriguard.attacks.detector:DetectThenAttack",
 )
-_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in (*_MORE, *_PLACES.values())}
+_EXPORTS = {
+    place.partition(":")[2]: place.removeprefix(f"{__name__}.")
+    for place in (*_MORE, *_WAYS.values(), *_PLACES.values())
+}
 
 ATTACKS: Registry[Attack] = Registry("attack", "attriguard.attacks.base:Attack", _PLACES, group="attriguard.attacks")
+WAYS: Registry[Attack] = Registry("way to attack", "attriguard.attacks.base:Attack", _WAYS)
 
 
 def get(name: str, **options: Any) -> Attack:
@@ -73,16 +81,42 @@ def get(name: str, **options: Any) -> Attack:
     Parameters
     ----------
     name
-        A name of the registry ("LR-A"), or "module:Class".
+        A name of the registry ("LR-A"), "module:Class", or a way with another attack in parentheses
+        ("retrained(MLP-A)").
     **options
-        Options of the attack's constructor.
+        Options of the attack's constructor. Of an attack that is made from another, each takes the options that it
+        knows, the outer one first; all take ``random_state``.
     """
-    return ATTACKS.make(name, **options)
+    way, inner = taken_apart(name)
+    if way is None:
+        return ATTACKS.make(name, **options)
+    own = {option: value for option, value in options.items() if option in options_of(WAYS[way])}
+    left = {option: value for option, value in options.items() if option not in own}
+    if "random_state" in own and _takes_seed(inner):
+        left["random_state"] = own["random_state"]
+    return WAYS.make(way, base=get(inner, **left), **own)
+
+
+def _takes_seed(name: str) -> bool:
+    """Whether the attack, or one that it is made from, has a seed."""
+    way, inner = taken_apart(name)
+    return "random_state" in options_of(class_of(name)) or (way is not None and _takes_seed(inner))
 
 
 def class_of(name: str) -> type[Attack]:
-    """The class of an attack, which says what the attack is and needs."""
-    return ATTACKS[name]
+    """The class of an attack, which says what the attack is and needs; of "retrained(MLP-A)" it is the way's."""
+    way, _ = taken_apart(name)
+    return ATTACKS[name] if way is None else WAYS[way]
+
+
+def taken_apart(name: str) -> tuple[str | None, str]:
+    """The way and the attack it is made from: "retrained(MLP-A)" is ("retrained", "MLP-A"), "MLP-A" (None, "MLP-A")."""
+    way, opened, inner = name.strip().partition("(") if isinstance(name, str) else ("", "", "")
+    if not opened:
+        return None, name
+    if not inner.endswith(")"):
+        raise ParameterError(f"an attack made from another is written like retrained(MLP-A), got {name!r}")
+    return way.strip(), inner[:-1].strip()
 
 
 def names() -> list[str]:
@@ -95,8 +129,15 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
 
     An option that is None counts as not given. An attack's ``own_options`` keep their defaults.
     """
-    return ATTACKS.lineup(wanted, **options)
+    return [_lined_up(name, options) for name in wanted]
 
 
-__all__ = [*_EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names"]
-__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names")
+def _lined_up(name: str, options: Mapping[str, Any]) -> Attack:
+    way, inner = taken_apart(name)
+    if way is None:
+        return ATTACKS.lineup([name], **options)[0]
+    return WAYS.lineup([way], **{**options, "base": _lined_up(inner, options)})[0]
+
+
+__all__ = [*_EXPORTS, "ATTACKS", "WAYS", "class_of", "get", "lineup", "names"]
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "WAYS", "class_of", "get", "lineup", "names")

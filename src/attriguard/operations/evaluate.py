@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from attriguard._checks import check_count
-from attriguard.attacks import class_of, lineup, names
+from attriguard._registry import options_of
+from attriguard.attacks import class_of, lineup, names, taken_apart
 from attriguard.data.public_data import PublicData
 from attriguard.errors import ParameterError
 from attriguard.evaluation.accuracy import Curve, check_budgets
@@ -239,9 +240,15 @@ def _attackers(attacks: Sequence[str] | str, knowing: Knowing, options: Mapping[
     if isinstance(attacks, str) and attacks.strip() != ALL:
         raise ParameterError(f"attacks is a list of names, or {ALL!r}; got {attacks!r}")
     wanted = names() if isinstance(attacks, str) else [name.strip() for name in attacks]
-    known = [
-        name for name in wanted if "guard" not in class_of(name).needs
-    ]  # the others get the guard when it is learnt
+    for name in wanted:
+        way, inner = taken_apart(name)
+        if way is not None and "guard" in class_of(name).needs:
+            raise ParameterError(
+                f"{name} knows the guard and is measured on users that the guard has not learnt from: name {inner} "
+                "among those who know the guard (retrained, inversion)"
+            )
+    # The others get the guard when it is learnt.
+    known = [name for name in wanted if "guard" not in options_of(class_of(name))]
     for attack in lineup([*known, *knowing.retrained, *knowing.inversion], **options):
         attack.check_options()
     return wanted
