@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 import attriguard as ag
 from attriguard.errors import ParameterError
+from attriguard.goals.base import Truth
 from attriguard.goals.price import Price
+from attriguard.goals.removing import MOST_BEYOND
 from attriguard.mechanism.shared import SharedDivergence, counts_at, mechanism_at, price_of_changes, price_of_noise
 from attriguard.mechanism.solver import kl_divergence, solve_mechanism
 from attriguard.noise.removals import ChangeSequences
@@ -153,6 +157,42 @@ def test_a_settled_price_makes_blocks_like_the_whole(guard, data, tmp_path: Path
     # Another budget has another price, found for the users at hand.
     assert guard.plan(test.X, budget=0.5).expected_cost.mean() <= 0.5 + 1e-9
     guard.price_ = None
+
+
+def test_removals_go_past_the_prior_where_changes_are_dear(data) -> None:
+    train, test = data
+    guard = ag.learn(train, goal="conceal", budget=1.0, budget_over="everyone", members=2, random_state=0)
+    dear = guard.settle(test.X).price_
+    assert 0 < dear.beyond <= MOST_BEYOND
+    cheap = guard.set_params(budget=30.0).settle(test.X).price_
+    assert cheap.change < dear.change
+    assert cheap.beyond < dear.beyond
+    # What a user's ratings shall point to lies past the prior, so the first value of all falls below its share of it.
+    guard.set_params(budget=1.0).settle(test.X)
+    plain = copy.copy(guard)
+    plain.price_ = replace(dear, beyond=0.0)
+    said = guard.posterior(test.X)
+    first = said.argmax(axis=1)
+    rows = np.arange(test.n_users)
+    left = [g.posterior(g.plan(test.X).release(0))[rows, first].mean() for g in (guard, plain)]
+    assert left[0] < left[1]
+
+
+def test_known_values_and_additions_stop_at_their_prior(data) -> None:
+    train, test = data
+    guard = ag.learn(train, goal="conceal", budget=1.0, budget_over="everyone", members=1, random_state=0)
+    assert guard.settle(test.X).price_.beyond > 0
+    assert guard.set_params(policy="add_new").settle(test.X).price_.beyond == 0
+    planner = guard.set_params(policy="modify_add").settle(test.X).planner()
+    finder = planner.goal.informed_finder(planner.settings, planner.learnt, Truth(test.y, 0.5))
+    assert finder.removals.beyond == 0
+
+
+def test_a_price_of_an_earlier_version_stops_at_the_prior() -> None:
+    record = {"goal": "conceal", "budget": 4.0, "change": 0.1, "noise": 0.0, "left": 0.0}
+    assert Price.of(record) == Price("conceal", 4.0, change=0.1)
+    with pytest.raises(ParameterError, match="beyond"):
+        Price.of(record | {"beyond": -1.0})
 
 
 def test_no_user_gets_more_than_most(guard, data) -> None:

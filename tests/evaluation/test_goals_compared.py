@@ -68,3 +68,16 @@ def test_the_interval_is_students():
     figures = np.array([[0.30], [0.32], [0.34]])
     assert interval(figures)[0] == pytest.approx(4.3027 * 0.02 / np.sqrt(3), rel=1e-4)
     assert interval(figures[:1])[0] == 0
+
+
+def test_attackers_who_undo_the_guard_count_among_those_who_know_it():
+    data = ag.load_dataset("twin", n_users=600, n_items=100, n_values=2)
+    plain, guard = [ag.attacks.get("LR-A")], ag.AttriGuard(scale=data.scale, members=1)
+    found = goals_over_seeds(
+        data, guard, plain, [2.0], goals=["mislead", "conceal"], seeds=[3], inversion=plain
+    ).record()
+    for goal, name in (("mislead", "mechanism inversion with LR-A"), ("conceal", "removal inversion with LR-A")):
+        (record,) = found["goals"][goal]
+        assert list(record["knows"]) == ["LR-A", name]
+        best = max(record["knows"].values())
+        assert found["best_attacker"][goal]["knows"]["mean"] == best

@@ -15,6 +15,7 @@ from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.network import Weights
 from attriguard.goals.base import Truth
 from attriguard.kernels.reference import conceal
+from attriguard.kernels.reference.conceal import MOST_BEYOND
 from attriguard.noise import removals
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import POLICIES
@@ -135,3 +136,20 @@ def test_many_ratings_lose_what_they_would_lose_one_at_a_time(seed, scale):
         dense = left.toarray()
         dense[np.arange(1, 3), one.items[1:, 0]] = 0
         left = csr_array(dense)
+
+
+@given(st.integers(0, 10_000), st.floats(0.1, 2.0))
+@settings(max_examples=20)
+def test_the_target_can_lie_beyond_the_prior(seed, beyond):
+    ensemble, X, locked, _ = make_case(seed)
+    rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
+    with patch.object(removals, "TRIED", 99):
+        found = find_changes(ensemble, X, rules, 5, locked=locked, beyond=beyond)
+    for u, x in enumerate(X.toarray()):
+        said, prior = posterior_of(ensemble)(x.astype(float)), ensemble.prior.astype(float)
+        target = prior * np.minimum(prior / said, MOST_BEYOND) ** beyond
+        target /= target.sum()
+        assert target[said.argmax()] <= prior[said.argmax()] + 1e-9 or said.max() <= prior[said.argmax()]
+        items, told = conceal(x, posterior_of(ensemble), target, locked.toarray()[u] > 0, {}, 5)
+        np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
+        np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=1e-4)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,6 +105,7 @@ class RemovalInversion(KnowsGuard, Attack):
         chance = check_rng(self.random_state)
         protecting, weighing, training = self._progress.parts(1, 2, 2)
         protecting.tell("protecting the attacker's users")
+        self._asked = one_by_one(self.guard, X, self.budget)
         released = protected_rows(self.guard, X, self.draws, self.budget, chance)
         self._learn_removals(X, codes, released[: X.shape[0]])
         half = halves(codes, chance)
@@ -160,24 +163,30 @@ class RemovalInversion(KnowsGuard, Attack):
 
     def _removable(self, Z: csr_array) -> NDArray[np.bool_]:
         """(n, items): would the guard take the item away, if the row had it? It is asked."""
-        # A guard that only removes would have taken the last of its items first from z with that item.
-        budget = 1.0 if getattr(self.guard, "goal", "conceal") == "conceal" else self.budget
         found = Z[:, self._items].toarray() == 0
         row, place = np.nonzero(found)
         if row.size:
             at, items = np.arange(row.size), self._items[place]
             extra = csr_array((self._entries[place], (at, items)), shape=(row.size, Z.shape[1]))
-            plan = one_by_one(self.guard).plan(csr_array(Z[row] + extra), budget=budget)
+            plan = self._asked(csr_array(Z[row] + extra))
             release = plan.edits.apply(plan.X, plan.probabilities.argmax(axis=1))
             found[row, place] = np.asarray(release[at, items]).ravel() == 0
         return found
 
 
-def one_by_one(guard: Any) -> Any:
-    """The guard with a budget for each user: what it would do to one row must not depend on the other rows."""
+def one_by_one(guard: Any, X: csr_array, budget: float | None) -> Callable[[csr_array], Any]:
+    """What the guard would do to one row, whatever other rows there are; ``X`` are users of the attacker's own.
+
+    A guard that only removes would have taken the last of its items first from the row with that item, so it is asked
+    for one change. Under a budget of everyone the price of a change decides; the attacker settles it on his users.
+    """
+    removes = getattr(guard, "goal", "conceal") == "conceal"
     if getattr(guard, "budget_over", "user") == "user":
-        return guard
-    return copy.copy(guard).set_params(budget_over="user")
+        return partial(guard.plan, budget=1.0 if removes else budget)
+    own = copy.copy(guard).set_params(budget=guard.budget if budget is None else budget)
+    if own.price_ is None or own.price_.budget != own.budget:
+        own.settle(X)
+    return partial(own.plan, most=1) if removes else own.plan
 
 
 def agreeing_weights(parts: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.float64]:

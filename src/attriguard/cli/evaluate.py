@@ -193,8 +193,10 @@ def check(own: Options, knowing: Knowing, goals: Goals, rivals: Rivals) -> None:
         raise ParameterError("--at says where a recommender is compared; name it with --recommender")
     if not own.attacks.strip():
         raise ParameterError("--attacks names the attackers, or all of them: all")
-    if goals.goals.strip() and (rivals.defenses.strip() or knows):
-        raise ParameterError("--goals measures every attacker unaware and retrained; leave out the other comparisons")
+    if goals.goals.strip() and (rivals.defenses.strip() or knowing.retrained or knowing.detector):
+        raise ParameterError(
+            "--goals measures every attacker unaware and retrained; of the other comparisons it takes --inversion only"
+        )
     if goals.seeds and not goals.goals.strip():
         raise ParameterError("--seeds are for --goals; name one seed with --seed")
 

@@ -142,7 +142,8 @@ class SeedOutcome:
             KNOWS: {
                 plain.attack: [rounded(a) for a in curve.accuracy]
                 for plain, curve in zip(aware.unaware, aware.retrained, strict=True)
-            },
+            }
+            | {curve.attack: [rounded(a) for a in curve.accuracy] for curve in aware.inversion},
             "detection": [rounded(auc) for auc in aware.detection],
         }
 
@@ -191,6 +192,7 @@ def goals_over_seeds(
     *,
     goals: Sequence[str] = tuple(GOALS),
     seeds: Sequence[int] = SEEDS,
+    inversion: Sequence[Attack] = (),
     measure: Measure = PLAIN,
     progress: ProgressLike = None,
 ) -> GoalsOverSeeds:
@@ -205,6 +207,8 @@ def goals_over_seeds(
         only counts for the goal "both".
     attacks
         The attackers; every seed has copies of its own.
+    inversion
+        Attackers who know the guard and undo what it does: noise that misleads, or removals.
     measure
         Its seed is not used. An attacker who retrains protects each of his users ``draws`` times (1).
     """
@@ -217,7 +221,10 @@ def goals_over_seeds(
             own = _with_goal(options, goal, seed)
             lineup = [_seeded(attack, seed) for attack in attacks]
             how = Measure(seed, draws, measure.cache)
-            aware = evaluate_aware(groups, own, lineup, budgets, detector=True, measure=how, progress=part)
+            undoing = [_seeded(attack, seed) for attack in inversion]
+            aware = evaluate_aware(
+                groups, own, lineup, budgets, inversion=undoing, detector=True, measure=how, progress=part
+            )
             found[goal].append(SeedOutcome(seed, own.split_, aware))
     return GoalsOverSeeds(
         budgets=tuple(budgets),

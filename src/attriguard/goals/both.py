@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.classifiers.base import Classifier
-from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
 from attriguard.goals.base import Goal, Learnt, Settings, Training
-from attriguard.goals.conceal import ENSEMBLE, ensemble_of, learn_ensemble, removals
+from attriguard.goals.conceal import ENSEMBLE, learn_ensemble, removals
 from attriguard.goals.confidence import AUTO, check_confidence
 from attriguard.goals.mislead import (
     CLASSIFIER,
@@ -23,7 +22,7 @@ from attriguard.goals.mislead import (
     representative_noise,
 )
 from attriguard.goals.price import Price
-from attriguard.goals.removing import SharedRemovals
+from attriguard.goals.removing import NEVER, Removals, SharedRemovals, at_price
 from attriguard.goals.trial import find_split
 from attriguard.mechanism.shared import price_of_noise
 from attriguard.mechanism.strategies import Mechanism
@@ -31,7 +30,7 @@ from attriguard.mechanism.targets import make_target
 from attriguard.noise.base import LINEAR
 from attriguard.noise.constraints import check_locked
 from attriguard.noise.edits import Edits
-from attriguard.noise.removals import ChangeSequences, find_changes
+from attriguard.noise.removals import ChangeSequences
 from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
@@ -43,7 +42,7 @@ WEIGHTS = (4.0, 1.0, 6.0)
 class RemovalsAndNoise:
     """Phase I: every candidate removes the same ratings of a user, and then adds the noise for value i."""
 
-    ensemble: Ensemble
+    removals: Removals
     noise: RepresentativeNoise
     split: float  # the share of the budget that removes
     shared: SharedRemovals | None = None  # what removes under a budget of everyone
@@ -62,14 +61,14 @@ class RemovalsAndNoise:
         """Remove what tells most, then search for noise on the rows that are left, with the rest of the budget."""
         removing, adding = progress.parts(1, 2)
         fixed = check_locked(self.noise.locked, X)
-        found, counts, rest = self.remove(X, budget, fixed, removing)
+        found, counts, rest = self.remove(X, budget, removing)
         rows = found.of_counts(counts).apply(X, np.zeros_like(counts))
         # A removed rating must not come back as noise.
         noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, rest, adding)
         return joined(noise, found, counts).with_cost(self.noise.cost, X)
 
     def remove(
-        self, X: csr_array, budget: NDArray[np.float64], fixed: csr_array, progress: Progress
+        self, X: csr_array, budget: NDArray[np.float64], progress: Progress
     ) -> tuple[ChangeSequences, NDArray[np.int64], NDArray[np.float64]]:
         """The changes of each user, how many of them are made, and what is left of the budget for noise."""
         if self.shared is not None:
@@ -77,9 +76,7 @@ class RemovalsAndNoise:
             left = max(float(budget.mean() - counts.mean()), 0.0) if self.left is None else self.left
             return found, counts, np.full(budget.size, left)
         counts = self.counts(budget)
-        found = find_changes(
-            self.ensemble, X, self.noise.constraints, int(counts.max(initial=0)), locked=fixed, progress=progress
-        )
+        found = self.removals.changes(X, int(counts.max(initial=0)), NEVER, progress)
         counts = np.minimum(counts, found.lengths)
         return found, counts, budget - counts
 
@@ -135,13 +132,11 @@ class Both(Goal):
 
     def finder(self, settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> RemovalsAndNoise:
         """Removals first, then noise. Half a budget leads by little, so the lead is as large as the budget pays for."""
-        price, shared = settings.price, None
+        price, shared, removing = settings.price, None, removals(settings, learnt, locked)
         if settings.shared:
-            shared = SharedRemovals(
-                removals=removals(settings, learnt, locked), price=None if price is None else price.change
-            )
+            shared = at_price(removing, price)
         return RemovalsAndNoise(
-            ensemble=ensemble_of(learnt),
+            removals=removing,
             noise=representative_noise(settings, learnt, locked, otherwise=AUTO),
             split=float(learnt.split if settings.split is None else settings.split),
             shared=shared,
@@ -159,10 +154,11 @@ class Both(Goal):
         removing, adding = progress.parts(1, 3)
         found = finder.shared.share(X, finder.split * budget * X.shape[0], removing)
         left = max(budget - float(found.counts()[1].mean()), 0.0)
-        priced = replace(finder, shared=replace(finder.shared, price=found.price), left=left)
+        price = Price(self.name, budget, change=found.price, left=left, beyond=found.beyond)
+        priced = replace(finder, shared=at_price(finder.removals, price), left=left)
         edits = priced.find(X, np.full(X.shape[0], budget), adding)
         noise = price_of_noise(make_target(settings.target, learnt.counts), edits.costs_in_reach, budget)
-        return Price(self.name, budget, change=found.price, noise=noise, left=left)
+        return replace(price, noise=noise)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The classifier that is misled."""

@@ -13,7 +13,7 @@ from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
 from attriguard.goals.base import Goal, Learnt, Settings, Training, Truth
 from attriguard.goals.price import Price
-from attriguard.goals.removing import Removals, SharedRemovals
+from attriguard.goals.removing import Removals, SharedRemovals, at_price
 from attriguard.mechanism.shared import SharedCounts
 from attriguard.mechanism.strategies import Counts, Mechanism
 from attriguard.noise.policy import Policy
@@ -72,7 +72,7 @@ class Conceal(Goal):
         """What a removed rating must lower the leakage by."""
         shared = SharedRemovals(removals=removals(settings, learnt))
         found = shared.share(X, settings.budget * X.shape[0], progress)
-        return Price(self.name, settings.budget, change=found.price)
+        return Price(self.name, settings.budget, change=found.price, beyond=found.beyond)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The ensemble."""
@@ -92,7 +92,7 @@ def _for_budget(settings: Settings, finder: Removals) -> Finder:
     """The same number of changes for each user, or so many on average."""
     if not settings.shared:
         return finder
-    return SharedRemovals(removals=finder, price=None if settings.price is None else settings.price.change)
+    return at_price(finder, settings.price)
 
 
 def learn_ensemble(settings: Settings, users: Training, progress: Progress) -> Ensemble:

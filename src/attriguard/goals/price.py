@@ -28,11 +28,13 @@ class Price:
     change: float = 0.0  # nats of leakage, for a removed rating
     noise: float = 0.0  # nats of divergence, for a unit of cost
     left: float = 0.0  # what removals leave of the budget
+    beyond: float = 0.0  # how far past the prior removals go
 
     @classmethod
     def of(cls, record: Any) -> Self | None:
         """A price as JSON holds it."""
         if record is None:
             return None
-        numbers = ("budget", "change", "noise", "left")
-        return cls(str(record["goal"]), **{name: check_number(record[name], name=name, low=0.0) for name in numbers})
+        numbers = {name: record[name] for name in ("budget", "change", "noise", "left")}
+        numbers["beyond"] = record.get("beyond", 0.0)  # earlier guards stop at the prior
+        return cls(str(record["goal"]), **{name: check_number(n, name=name, low=0.0) for name, n in numbers.items()})

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.classifiers.ensemble import Ensemble
+from attriguard.goals.price import Price
 from attriguard.mechanism.shared import counts_at, price_of_changes
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
@@ -16,6 +17,10 @@ from attriguard.noise.removals import ChangeSequences, find_changes
 from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
+# Where changes are dear, many users keep what tells, and an attacker who weighs what is missing infers more than from
+# the row alone. So the changes there go past the prior: by so much a nat of the price, at most so far. Where changes
+# are cheap, going past it would mark the value. Chosen on users that no figure is about (docs/notebook/everyone.md).
+BEYOND_A_NAT, MOST_BEYOND = 6.0, 0.5
 # A leakage that no user has: the search goes on.
 NEVER = -1.0
 # No user gets more than this many times the budget, or a few more of a small one: further changes gain little.
@@ -34,6 +39,7 @@ class Removals:
     constraints: Constraints
     locked: csr_array | None = None
     prior: NDArray[np.float32] | None = None  # what the ratings of each user shall look like, if not the ensemble's
+    beyond: float = 0.0  # how far past the prior the changes go
 
     @property
     def follows_budget(self) -> bool:
@@ -63,6 +69,7 @@ class Removals:
             most,
             locked=self.locked,
             prior=self.prior,
+            beyond=self.beyond,
             enough=enough,
             progress=progress,
         )
@@ -71,6 +78,16 @@ class Removals:
         """The same for some of the users."""
         locked, prior = (None if each is None else each[users] for each in (self.locked, self.prior))
         return replace(self, locked=locked, prior=prior)
+
+    def going_beyond(self, price: float) -> Removals:
+        """The same past the prior, as far as is right where a change costs that much.
+
+        Additions stop at the prior, since they leave what tells in place; so do removals that have a prior for each
+        user, which is past it already.
+        """
+        if self.prior is not None or not self.constraints.policy.modify:
+            return self
+        return replace(self, beyond=min(BEYOND_A_NAT * price, MOST_BEYOND))
 
     def possible(self, X: csr_array) -> int:
         """How many changes any user can have."""
@@ -88,6 +105,7 @@ class Shared:
     found: ChangeSequences
     gains: NDArray[np.float32]
     price: float
+    beyond: float  # how far past the prior they go
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many changes of each user gain more than the price, and how many at least as much."""
@@ -96,7 +114,10 @@ class Shared:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SharedRemovals:
-    """Phase I of concealing under a budget of everyone: the candidates are the two counts next to the price."""
+    """Phase I of concealing under a budget of everyone: the candidates are the two counts next to the price.
+
+    Without a price, both the price and how far the removals go past the prior are found for the users at hand.
+    """
 
     removals: Removals
     price: float | None = None  # None: found for the users at hand
@@ -122,25 +143,30 @@ class SharedRemovals:
 
     def share(self, X: csr_array, total: float, progress: Progress) -> Shared:
         """So many changes in all, each the one that gains most."""
-        n = X.shape[0]
-        depth = self._depth(X, total / max(n, 1))
+        n, depth = X.shape[0], self._depth(X, total / max(X.shape[0], 1))
         if self.price is not None:
             found = self._changes(X, depth, self.price, progress)
-            return Shared(found, found.gains(), self.price)
-        trying, finding = progress.parts(1, ONE_IN)
-        enough = NEVER
-        if n >= FEW_USERS:
-            some = np.arange(0, n, ONE_IN)
-            gains = self.removals.of_users(some).changes(X[some], depth, NEVER, trying).gains()
-            enough = CAUTION * price_of_changes(gains, total * some.size / n)
+            return Shared(found, found.gains(), self.price, self.removals.beyond)
+        trying, finding = progress.parts(2, ONE_IN)
+        some = np.arange(0, n, ONE_IN if n >= FEW_USERS else 1)
+        price = self._price_on(some, X, depth, total, trying)
+        further = replace(self, removals=self.removals.going_beyond(price))
+        if further.removals.beyond > 0.0:
+            price = further._price_on(some, X, depth, total, trying)
+        enough = CAUTION * price if n >= FEW_USERS else NEVER
         while True:
-            found = self._changes(X, depth, enough, finding)
+            found = further._changes(X, depth, enough, finding)
             gains = found.gains()
             price = price_of_changes(gains, total)
             # A user with no more leakage than the price has no change left that gains as much.
             if price >= enough:
-                return Shared(found, gains, price)
+                return Shared(found, gains, price, further.removals.beyond)
             enough = CAUTION * price if price > 0 else NEVER
+
+    def _price_on(self, some: NDArray[np.int64], X: csr_array, depth: int, total: float, progress: Progress) -> float:
+        """The price on some of the users, who have their part of all changes."""
+        gains = self.removals.of_users(some).changes(X[some], depth, NEVER, progress).gains()
+        return price_of_changes(gains, total * some.size / max(X.shape[0], 1))
 
     def _changes(self, X: csr_array, depth: int, enough: float, progress: Progress) -> ChangeSequences:
         found = self.removals.changes(X, depth, enough, progress)
@@ -150,3 +176,11 @@ class SharedRemovals:
         """How many changes are looked for."""
         deepest = min(max(np.ceil(DEEPEST * budget), FEWEST), self.removals.possible(X))
         return int(deepest if self.most is None else min(deepest, np.max(self.most, initial=0)))
+
+
+def at_price(removals: Removals, price: Price | None) -> SharedRemovals:
+    """Removals under a budget of everyone, at a price that has been settled; or at one that is found (None)."""
+    if price is None:
+        return SharedRemovals(removals=removals)
+    beyond = 0.0 if removals.prior is not None else price.beyond
+    return SharedRemovals(removals=replace(removals, beyond=beyond), price=price.change)

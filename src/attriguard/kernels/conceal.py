@@ -1,9 +1,9 @@
 """The search of the goal "conceal": the changes that lower most what an ensemble infers from a user's ratings.
 
-The leakage of a user's ratings is KL(mean posterior ‖ prior) in nats: how far the ensemble's posterior is from what it
-would say without them. A changed entry moves every member's pre-activations by one row of the first layer; the layer
-after it is small. The compiler may reorder the sums, but does so in the same way for every user, so the result does not
-depend on the number of threads.
+The leakage of a user's ratings is KL(mean posterior ‖ target) in nats: how far the ensemble's posterior is from what it
+shall say. The target is the prior, what the ensemble would say without them, or lies beyond it. A changed entry moves
+every member's pre-activations by one row of the first layer; the layer after it is small. The compiler may reorder the
+sums, but does so in the same way for every user, so the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from attriguard.kernels.types import ROWS, const, out
 FAST = {"contract", "reassoc", "nsz"}
 # What an item is to a user: it may be added, it may be removed, or it stays as it is.
 OTHER, OWN, FIXED = 0, 1, 2
+# A value that the ratings rule out gets no more than this many times its prior, before the power is taken.
+MOST_BEYOND = 1e3
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -79,13 +81,25 @@ def _posteriors(
 def _leakage(
     pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, prior: Any, work: Any
 ) -> Any:  # fmt: skip
-    """KL(mean posterior ‖ prior) after one entry changed by `change`."""
+    """KL(mean posterior ‖ prior), where the prior is the target, after one entry changed by `change`."""
     _posteriors(pre, weights, change, ends, outputs, b2, work)
     mean, leakage = work[2], np.float32(0.0)
     for v in range(mean.shape[0]):
         if mean[v] > np.float32(0.0):
             leakage += mean[v] * math.log(mean[v] / prior[v])
     return leakage
+
+
+@njit(cache=True, nogil=True)
+def _go_beyond(posterior: Any, beyond: float, prior: Any) -> None:
+    """Move the prior away from what the ratings say: prior · (prior / posterior)^beyond, and add up to 1 again."""
+    total = 0.0
+    for v in range(prior.shape[0]):
+        ratio = min(prior[v] / max(np.float64(posterior[v]), 1e-30), MOST_BEYOND)
+        prior[v] *= np.float32(ratio**beyond)
+        total += prior[v]
+    for v in range(prior.shape[0]):
+        prior[v] /= np.float32(total)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -182,7 +196,7 @@ def _promising(
     nb.void(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
-        const(nb.float32, 2), nb.int64, nb.float64, nb.int64, nb.int64,
+        const(nb.float32, 2), nb.float64, nb.int64, nb.float64, nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
     ),
     cache=True,
@@ -190,7 +204,7 @@ def _promising(
 )  # fmt: skip
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
-    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any,
+    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any, beyond: float,
     tried: int, enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
@@ -198,7 +212,8 @@ def conceal_rows(
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
     if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
     the leakage are tried out; of equally good ones, the more promising is taken. `priors` has one row, or a row for
-    every user. A user whose leakage is at most `enough` gets no more. `found` counts a user's changes, `items` and
+    every user; where `beyond` is above 0, the target lies beyond the prior. A user whose leakage is at most `enough`
+    gets no more. `found` counts a user's changes, `items` and
     `values` list them in order, `leakage` holds the leakage before the first change and after each; where a user has
     fewer changes, the last one is repeated.
     """
@@ -212,9 +227,10 @@ def conceal_rows(
     changed, moves, was = np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(longest, np.uint8)
     rise, reach, then = np.empty(longest, np.float32), np.empty(longest, np.float32), np.empty(hidden, np.float32)
     rises, places = np.empty(min(tried, longest), np.float32), np.empty(min(tried, longest), np.int64)
-    state, none = np.zeros(W1.shape[0], np.uint8), np.float32(0.0)
+    state, none, prior = np.zeros(W1.shape[0], np.uint8), np.float32(0.0), np.empty(m, np.float32)
     for u in range(start, stop):
-        first, last, prior = indptr[u], indptr[u + 1], priors[min(u, priors.shape[0] - 1)]
+        first, last = indptr[u], indptr[u + 1]
+        prior[:] = priors[min(u, priors.shape[0] - 1)]
         pre[:] = b1
         for e in range(first, last):
             x, row = data[e], W1[indices[e]]
@@ -231,6 +247,9 @@ def conceal_rows(
         for p in range(pool.shape[0]):
             changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
             n += 1
+        if beyond > 0.0:
+            _posteriors(pre, b1, none, ends, outputs, b2, work)
+            _go_beyond(mean, beyond, prior)
         leakage[u, 0] = _leakage(pre, b1, none, ends, outputs, b2, prior, work)
         found[u] = 0
         for k in range(most):

@@ -1,7 +1,7 @@
 """Phase I of the goal "conceal": one change after another, always the one after which the ensemble knows least.
 
-What the ensemble knows of a user is called leakage: KL(posterior ‖ prior), in nats. It is 0 where the posterior is the
-prior.
+What the ensemble knows of a user is called leakage: KL(posterior ‖ target), in nats. The target is the prior, or lies
+beyond it, away from what the user's ratings say.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def find_changes(
     *,
     locked: Any = None,
     prior: NDArray[np.float32] | None = None,
+    beyond: float = 0.0,
     enough: float = -1.0,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
@@ -119,8 +120,9 @@ def find_changes(
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
     marks entries that must not change, user by user. ``prior`` (n, m): what the ratings of each user shall look like,
-    if not the ensemble's prior. A user whose leakage is at most ``enough`` gets no more changes. Of all removals, the
-    few that promise most by the slope of the leakage are tried out.
+    if not the ensemble's prior. ``beyond``: how far past that prior a user's target lies, away from what the ratings
+    say: prior · (prior / posterior)^beyond. A user whose leakage is at most ``enough`` gets no more changes. Of all
+    removals, the few that promise most by the slope of the leakage are tried out.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
@@ -129,7 +131,7 @@ def find_changes(
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
     net = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2)
-    model = (*net, ensemble.prior[None] if prior is None else prior)
+    model = (*net, ensemble.prior[None] if prior is None else prior, beyond)
     tried = TRIED if modify else max(pool.size, 1)
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),

@@ -274,8 +274,8 @@ class Run:
         self, users: PublicData, goals: Sequence[str], seeds: Sequence[int], knowing: Knowing, progress: Progress
     ) -> GoalsResult:
         """Goals side by side: every attacker unaware and retrained, for every seed."""
-        if knowing.anybody:
-            raise ParameterError("goals measures every attacker unaware and retrained; leave out knowing")
+        if knowing.retrained or knowing.detector:
+            raise ParameterError("goals measures every attacker unaware and retrained, and detects: name no others")
         guard = make_guard(users, self.guard_options, seeds[0])
         with open_cache(self.work) as cache:
             found = goals_over_seeds(
@@ -285,6 +285,7 @@ class Run:
                 self.ladder,
                 goals=tuple(goals),
                 seeds=seeds,
+                inversion=lineup(knowing.inversion, **self.attack_options),
                 measure=Measure(draws=knowing.draws, cache=cache),
                 progress=progress,
             )

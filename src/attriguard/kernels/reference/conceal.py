@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from attriguard.kernels.reference.arrays import Floats, Ints, dense
 
+# A value that the ratings rule out gets no more than this many times its prior, before the power is taken.
+MOST_BEYOND = 1e3
 # A step small enough to tell a slope by.
 SMALL = 1e-6
 
@@ -79,7 +81,8 @@ def mean_posterior(
 def conceal_rows(
     indptr: Ints, indices: Ints, data: Floats,
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
-    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, tried: int, enough: float,
+    W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, beyond: float,
+    tried: int, enough: float,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
 ) -> None:  # fmt: skip
@@ -93,6 +96,8 @@ def conceal_rows(
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
         prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
+        prior *= np.minimum(prior / posterior(X[u].astype(np.float64)), MOST_BEYOND) ** beyond
+        prior /= prior.sum()
         changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], tried=tried, enough=enough)
         found[u] = len(changes)
         for k, item in enumerate(changes):
