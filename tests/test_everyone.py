@@ -185,7 +185,7 @@ def test_known_values_and_additions_stop_at_their_prior(data) -> None:
     assert guard.set_params(policy="add_new").settle(test.X).price_.beyond == 0
     planner = guard.set_params(policy="modify_add").settle(test.X).planner()
     finder = planner.goal.informed_finder(planner.settings, planner.learnt, Truth(test.y, 0.5))
-    assert finder.removals.beyond == 0
+    assert finder.removals.target.beyond == 0
 
 
 def test_a_price_of_an_earlier_version_stops_at_the_prior() -> None:

@@ -10,7 +10,7 @@ import pytest
 import attriguard as ag
 from attriguard.evaluation.cache import Cache
 from attriguard.evaluation.figures import interval
-from attriguard.evaluation.goals_compared import goals_over_seeds
+from attriguard.evaluation.goals_compared import Compared, goals_over_seeds
 from attriguard.evaluation.measure import Measure
 
 
@@ -23,8 +23,7 @@ def test_goals_over_seeds(tmp_path):
             ag.AttriGuard(scale=data.scale),
             [ag.attacks.get("LR-A")],
             [1.0, 3.0],
-            goals=["mislead", "conceal"],
-            seeds=[0, 1],
+            compared=Compared(goals=["mislead", "conceal"], seeds=[0, 1]),
             measure=Measure(cache=Cache(tmp_path)),
         ).record()
 
@@ -46,7 +45,9 @@ def test_goals_over_seeds(tmp_path):
 def test_the_split_is_for_both_alone():
     data = ag.load_dataset("twin", n_users=600, n_items=150, n_values=2)
     guard = ag.AttriGuard(scale=data.scale, split=0.5, members=1)
-    found = goals_over_seeds(data, guard, [ag.attacks.get("LR-A")], [2.0], goals=["mislead", "both"], seeds=[3])
+    found = goals_over_seeds(
+        data, guard, [ag.attacks.get("LR-A")], [2.0], compared=Compared(goals=["mislead", "both"], seeds=[3])
+    )
     for goal, share in (("mislead", 0.0), ("both", 0.5)):
         (record,) = found.record()["goals"][goal]
         assert sum(record["users"].values()) == 600
@@ -57,7 +58,9 @@ def test_every_seed_has_attackers_of_its_own():
     data = ag.load_dataset("twin", n_users=600, n_items=150, n_values=2)
     forest = ag.attacks.get("RF-A")
     one, two = (
-        goals_over_seeds(data, ag.AttriGuard(), [forest], [2.0], goals=["mislead"], seeds=[3]).record()
+        goals_over_seeds(
+            data, ag.AttriGuard(), [forest], [2.0], compared=Compared(goals=["mislead"], seeds=[3])
+        ).record()
         for _ in range(2)
     )
     assert one == two  # an attack without a seed gets the measurement's
@@ -73,9 +76,8 @@ def test_the_interval_is_students():
 def test_attackers_who_undo_the_guard_count_among_those_who_know_it():
     data = ag.load_dataset("twin", n_users=600, n_items=100, n_values=2)
     plain, guard = [ag.attacks.get("LR-A")], ag.AttriGuard(scale=data.scale, members=1)
-    found = goals_over_seeds(
-        data, guard, plain, [2.0], goals=["mislead", "conceal"], seeds=[3], inversion=plain
-    ).record()
+    wanted = Compared(goals=["mislead", "conceal"], seeds=[3], inversion=plain)
+    found = goals_over_seeds(data, guard, plain, [2.0], compared=wanted).record()
     for goal, name in (("mislead", "mechanism inversion with LR-A"), ("conceal", "removal inversion with LR-A")):
         (record,) = found["goals"][goal]
         assert list(record["knows"]) == ["LR-A", name]

@@ -19,7 +19,7 @@ from attriguard.kernels.reference.conceal import MOST_BEYOND
 from attriguard.noise import removals
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import POLICIES
-from attriguard.noise.removals import find_changes
+from attriguard.noise.removals import Target, find_changes
 
 
 def make_case(seed, *, n_users=5, n_items=12, m=4, sizes=(6, 9), scale=1.0):
@@ -76,7 +76,7 @@ def test_known_values_pull_each_user_to_a_prior_of_his_own(seed, share):
     assert prior.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
     assert (prior[codes < 0] == ensemble.prior / ensemble.prior.sum()).all() or not (codes < 0).any()
     with patch.object(removals, "TRIED", 99):
-        found = find_changes(ensemble, X, rules, 5, locked=locked, prior=prior)
+        found = find_changes(ensemble, X, rules, 5, locked=locked, target=Target(prior))
     for u, x in enumerate(X.toarray()):
         fixed = locked.toarray()[u] > 0
         items, told = conceal(x, posterior_of(ensemble), prior[u].astype(float), fixed, {}, 5)
@@ -144,7 +144,7 @@ def test_the_target_can_lie_beyond_the_prior(seed, beyond):
     ensemble, X, locked, _ = make_case(seed)
     rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
     with patch.object(removals, "TRIED", 99):
-        found = find_changes(ensemble, X, rules, 5, locked=locked, beyond=beyond)
+        found = find_changes(ensemble, X, rules, 5, locked=locked, target=Target(beyond=beyond))
     for u, x in enumerate(X.toarray()):
         said, prior = posterior_of(ensemble)(x.astype(float)), ensemble.prior.astype(float)
         target = prior * np.minimum(prior / said, MOST_BEYOND) ** beyond

@@ -184,15 +184,25 @@ class GoalsOverSeeds:
         }
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compared:
+    """What is compared: goals, over seeds; ``inversion`` are attackers who also undo what the guard does."""
+
+    goals: Sequence[str] = tuple(GOALS)
+    seeds: Sequence[int] = SEEDS
+    inversion: Sequence[Attack] = ()
+
+
+EVERY_GOAL = Compared()
+
+
 def goals_over_seeds(
     data: PublicData,
     guard: AttriGuard,
     attacks: Sequence[Attack],
     budgets: Sequence[float] = BUDGETS,
     *,
-    goals: Sequence[str] = tuple(GOALS),
-    seeds: Sequence[int] = SEEDS,
-    inversion: Sequence[Attack] = (),
+    compared: Compared = EVERY_GOAL,
     measure: Measure = PLAIN,
     progress: ProgressLike = None,
 ) -> GoalsOverSeeds:
@@ -207,21 +217,19 @@ def goals_over_seeds(
         only counts for the goal "both".
     attacks
         The attackers; every seed has copies of its own.
-    inversion
-        Attackers who know the guard and undo what it does: noise that misleads, or removals.
     measure
         Its seed is not used. An attacker who retrains protects each of his users ``draws`` times (1).
     """
     draws = measure.draws_or(DRAWS_OVER_SEEDS)
     options = clone(guard).set_params(budget=float(np.median(budgets)))
-    found: dict[str, list[SeedOutcome]] = {goal: [] for goal in goals}
-    for seed, seeded in Progress.of(progress).each(seeds, lambda seed: f"seed {seed}"):
+    found: dict[str, list[SeedOutcome]] = {goal: [] for goal in compared.goals}
+    for seed, seeded in Progress.of(progress).each(compared.seeds, lambda seed: f"seed {seed}"):
         groups = three_groups(data, seed)
-        for goal, part in seeded.each(goals, str):
+        for goal, part in seeded.each(compared.goals, str):
             own = _with_goal(options, goal, seed)
             lineup = [_seeded(attack, seed) for attack in attacks]
             how = Measure(seed, draws, measure.cache)
-            undoing = [_seeded(attack, seed) for attack in inversion]
+            undoing = [_seeded(attack, seed) for attack in compared.inversion]
             aware = evaluate_aware(
                 groups, own, lineup, budgets, inversion=undoing, detector=True, measure=how, progress=part
             )

@@ -17,6 +17,7 @@ from attriguard.goals.removing import Removals, SharedRemovals, at_price
 from attriguard.mechanism.shared import SharedCounts
 from attriguard.mechanism.strategies import Counts, Mechanism
 from attriguard.noise.policy import Policy
+from attriguard.noise.removals import Target
 from attriguard.plan import Finder
 from attriguard.progress import Progress
 
@@ -61,7 +62,8 @@ class Conceal(Goal):
         self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
     ) -> Finder:
         """The changes after which the ensemble can tell least, and less of a user's own value than of the others."""
-        informed = replace(removals(settings, learnt, locked), prior=truth.prior(ensemble_of(learnt).prior))
+        target = Target(truth.prior(ensemble_of(learnt).prior))
+        informed = replace(removals(settings, learnt, locked), target=target)
         return _for_budget(settings, informed)
 
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:

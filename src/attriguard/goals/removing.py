@@ -13,7 +13,7 @@ from attriguard.goals.price import Price
 from attriguard.mechanism.shared import counts_at, price_of_changes
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
-from attriguard.noise.removals import ChangeSequences, find_changes
+from attriguard.noise.removals import AT_THE_PRIOR, ChangeSequences, Target, find_changes
 from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
@@ -38,8 +38,7 @@ class Removals:
     ensemble: Ensemble
     constraints: Constraints
     locked: csr_array | None = None
-    prior: NDArray[np.float32] | None = None  # what the ratings of each user shall look like, if not the ensemble's
-    beyond: float = 0.0  # how far past the prior the changes go
+    target: Target = AT_THE_PRIOR
 
     @property
     def follows_budget(self) -> bool:
@@ -68,26 +67,23 @@ class Removals:
             self.constraints,
             most,
             locked=self.locked,
-            prior=self.prior,
-            beyond=self.beyond,
+            target=self.target,
             enough=enough,
             progress=progress,
         )
 
     def of_users(self, users: NDArray[np.int64]) -> Removals:
         """The same for some of the users."""
-        locked, prior = (None if each is None else each[users] for each in (self.locked, self.prior))
-        return replace(self, locked=locked, prior=prior)
+        locked = None if self.locked is None else self.locked[users]
+        return replace(self, locked=locked, target=self.target.of_users(users))
 
     def going_beyond(self, price: float) -> Removals:
-        """The same past the prior, as far as is right where a change costs that much.
+        """The same past the prior, as far as is right where a change costs that much; additions stop at the prior."""
+        return self.past(min(BEYOND_A_NAT * price, MOST_BEYOND) if self.constraints.policy.modify else 0.0)
 
-        Additions stop at the prior, since they leave what tells in place; so do removals that have a prior for each
-        user, which is past it already.
-        """
-        if self.prior is not None or not self.constraints.policy.modify:
-            return self
-        return replace(self, beyond=min(BEYOND_A_NAT * price, MOST_BEYOND))
+    def past(self, beyond: float) -> Removals:
+        """The same that far past the prior; where each user has a prior of his own, that is past it already."""
+        return self if self.target.prior is not None else replace(self, target=Target(beyond=beyond))
 
     def possible(self, X: csr_array) -> int:
         """How many changes any user can have."""
@@ -146,12 +142,12 @@ class SharedRemovals:
         n, depth = X.shape[0], self._depth(X, total / max(X.shape[0], 1))
         if self.price is not None:
             found = self._changes(X, depth, self.price, progress)
-            return Shared(found, found.gains(), self.price, self.removals.beyond)
+            return Shared(found, found.gains(), self.price, self.removals.target.beyond)
         trying, finding = progress.parts(2, ONE_IN)
         some = np.arange(0, n, ONE_IN if n >= FEW_USERS else 1)
         price = self._price_on(some, X, depth, total, trying)
         further = replace(self, removals=self.removals.going_beyond(price))
-        if further.removals.beyond > 0.0:
+        if further.removals.target.beyond > 0.0:
             price = further._price_on(some, X, depth, total, trying)
         enough = CAUTION * price if n >= FEW_USERS else NEVER
         while True:
@@ -160,7 +156,7 @@ class SharedRemovals:
             price = price_of_changes(gains, total)
             # A user with no more leakage than the price has no change left that gains as much.
             if price >= enough:
-                return Shared(found, gains, price, further.removals.beyond)
+                return Shared(found, gains, price, further.removals.target.beyond)
             enough = CAUTION * price if price > 0 else NEVER
 
     def _price_on(self, some: NDArray[np.int64], X: csr_array, depth: int, total: float, progress: Progress) -> float:
@@ -182,5 +178,4 @@ def at_price(removals: Removals, price: Price | None) -> SharedRemovals:
     """Removals under a budget of everyone, at a price that has been settled; or at one that is found (None)."""
     if price is None:
         return SharedRemovals(removals=removals)
-    beyond = 0.0 if removals.prior is not None else price.beyond
-    return SharedRemovals(removals=replace(removals, beyond=beyond), price=price.change)
+    return SharedRemovals(removals=removals.past(price.beyond), price=price.change)

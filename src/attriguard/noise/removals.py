@@ -104,6 +104,21 @@ class ChangeSequences:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What the ratings of users shall say: the prior, or what lies past it, away from what they say at first."""
+
+    prior: NDArray[np.float32] | None = None  # (n, m), a row for each user; None: the ensemble's
+    beyond: float = 0.0  # how far past the prior: prior · (prior / posterior)^beyond
+
+    def of_users(self, users: NDArray[np.int64]) -> Target:
+        """The same for some of the users."""
+        return self if self.prior is None else replace(self, prior=self.prior[users])
+
+
+AT_THE_PRIOR = Target()
+
+
 def find_changes(
     ensemble: Ensemble,
     X: csr_array,
@@ -111,18 +126,15 @@ def find_changes(
     most: int,
     *,
     locked: Any = None,
-    prior: NDArray[np.float32] | None = None,
-    beyond: float = 0.0,
+    target: Target = AT_THE_PRIOR,
     enough: float = -1.0,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
     """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
-    marks entries that must not change, user by user. ``prior`` (n, m): what the ratings of each user shall look like,
-    if not the ensemble's prior. ``beyond``: how far past that prior a user's target lies, away from what the ratings
-    say: prior · (prior / posterior)^beyond. A user whose leakage is at most ``enough`` gets no more changes. Of all
-    removals, the few that promise most by the slope of the leakage are tried out.
+    marks entries that must not change, user by user. A user whose leakage is at most ``enough`` gets no more changes.
+    Of all removals, the few that promise most by the slope of the leakage are tried out.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
     n = X.shape[0]
@@ -131,7 +143,7 @@ def find_changes(
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
     net = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2)
-    model = (*net, ensemble.prior[None] if prior is None else prior, beyond)
+    model = (*net, ensemble.prior[None] if target.prior is None else target.prior)
     tried = TRIED if modify else max(pool.size, 1)
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
@@ -145,7 +157,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *model, tried, enough, start, stop, *out)
+        conceal_rows(*given, *held, *model, target.beyond, tried, enough, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

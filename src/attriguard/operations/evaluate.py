@@ -19,7 +19,7 @@ from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.aware import Aware, evaluate_aware
 from attriguard.evaluation.engine import evaluate as run_evaluation
-from attriguard.evaluation.goals_compared import KNOWS, UNAWARE, GoalsOverSeeds, goals_over_seeds
+from attriguard.evaluation.goals_compared import KNOWS, UNAWARE, Compared, GoalsOverSeeds, goals_over_seeds
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protocol import halves
 from attriguard.guard import AttriGuard
@@ -283,9 +283,9 @@ class Run:
                 guard,
                 lineup(self.wanted, **self.attack_options),
                 self.ladder,
-                goals=tuple(goals),
-                seeds=seeds,
-                inversion=lineup(knowing.inversion, **self.attack_options),
+                compared=Compared(
+                    goals=tuple(goals), seeds=seeds, inversion=lineup(knowing.inversion, **self.attack_options)
+                ),
                 measure=Measure(draws=knowing.draws, cache=cache),
                 progress=progress,
             )
