@@ -24,6 +24,7 @@ TINY = dataclasses.replace(
     aware_users=15,
     game_items=3,
     holdouts=1,
+    cost_budgets=(2.0,),
 )
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 from attriguard.errors import DataError, ParameterError
 from attriguard.utility.holdout import HeldOut, hold_out
 from attriguard.utility.ranking import Factors
-from attriguard.utility.recommendation import Precision, RecommendationTest, precision, relative_loss
+from attriguard.utility.recommendation import Precision, RecommendationTest, _coverage, _ndcg, precision, relative_loss
 from attriguard.utility.recommenders import PureSVD, Recommender
 
 
@@ -161,5 +161,37 @@ def test_bad_input():
 
 
 def test_precision_is_a_share_of_n():
-    one = Precision(ns=np.array([2]), users=np.array([0]), hits=np.array([[1]]))
+    one = Precision(
+        ns=np.array([2]),
+        users=np.array([0]),
+        hits=np.array([[1]]),
+        ndcg=np.array([[0.6]]),
+        coverage=np.array([0.1]),
+    )
     assert one.mean() == pytest.approx([0.5])
+    assert one.mean_ndcg([0]) == pytest.approx([0.6])
+    with pytest.raises(DataError, match="none of these users was tested"):
+        one.mean_ndcg([3])
+
+
+def test_ndcg_and_coverage_of_known_lists():
+    # Two users, two held-out items each; lists of three out of ten items, one of them too short.
+    best = np.array([[4, 7, 1], [4, 2, -1]])
+    held = np.array([[1, 4], [5, 9]])
+    found = (best[:, :, None] == held[:, None, :]).any(axis=2)
+    second, third = 1 / np.log2(3), 1 / np.log2(4)
+    expected = [[1, 1 / (1 + second), (1 + third) / (1 + second)], [0, 0, 0]]
+    np.testing.assert_allclose(_ndcg(found, 2), expected)
+    np.testing.assert_allclose(_coverage(best, 10), [0.1, 0.3, 0.4])
+
+
+def test_ndcg_is_scikit_learns():
+    from sklearn.metrics import ndcg_score
+
+    rng = np.random.default_rng(0)
+    found = rng.random((40, 12)) < 0.3
+    found[:, 0] |= ~found.any(axis=1)
+    for n in (1, 5, 12):
+        expected = ndcg_score(found, np.tile(-np.arange(12.0), (40, 1)), k=n)
+        ideal = [_ndcg(row[None], int(row.sum()))[0, n - 1] for row in found]
+        assert np.mean(ideal) == pytest.approx(expected)

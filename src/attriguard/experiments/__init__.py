@@ -41,6 +41,7 @@ TABLE = {
     "beyond-optimum": "attriguard.experiments.beyond_optimum:BeyondOptimum",
     "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
     "beyond-releases": "attriguard.experiments.beyond_releases:BeyondReleases",
+    "beyond-cost": "attriguard.experiments.beyond_cost:BeyondCost",
 }
 # What an experiment is written with; a module is loaded when one of its names is first asked for.
 _EXPORTS = {

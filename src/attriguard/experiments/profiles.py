@@ -36,6 +36,7 @@ class Profile:
     aware_users: int | None = 400  # test users for attackers who undo the guard; None: all
     aware_budgets: tuple[float, ...] = (4.0,)
     goal_budgets: tuple[float, ...] = (2.0, 4.0, 8.0)
+    cost_budgets: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)  # of what goals cost a recommender
     goal_split: float | None = 0.5  # how the goal "both" shares the budget; None: tried out
     inversion: tuple[str, ...] = ("LR-A",)
     holdouts: int = 2  # draws of the items that a recommender is tested on

@@ -32,13 +32,22 @@ class Precision:
     ns: NDArray[np.int64]
     users: NDArray[np.int64]  # (k,): rows that were tested
     hits: NDArray[np.int64]  # (k, len(ns))
+    ndcg: NDArray[np.float64]  # (k, len(ns)): hits count more the further up they stand; 1 is the best order
+    coverage: NDArray[np.float64]  # (len(ns),): the share of all items that somebody is recommended
 
     def mean(self, rows: ArrayLike | None = None) -> NDArray[np.float64]:
         """(len(ns),): the precision averaged over all tested users, or over those among ``rows``."""
-        hits = self.hits if rows is None else self.hits[np.isin(self.users, np.asarray(rows))]
-        if not hits.shape[0]:
+        return np.asarray(self.hits[self._tested(rows)].mean(axis=0) / self.ns)
+
+    def mean_ndcg(self, rows: ArrayLike | None = None) -> NDArray[np.float64]:
+        """(len(ns),): the NDCG averaged over all tested users, or over those among ``rows``."""
+        return np.asarray(self.ndcg[self._tested(rows)].mean(axis=0))
+
+    def _tested(self, rows: ArrayLike | None) -> NDArray[np.bool_]:
+        chosen = np.ones(self.users.size, bool) if rows is None else np.isin(self.users, np.asarray(rows))
+        if not chosen.any():
             raise DataError("none of these users was tested: nobody among them has enough ratings")
-        return np.asarray(hits.mean(axis=0) / self.ns)
+        return chosen
 
 
 def precision(recommender: Recommender, X_seen: csr_array, held_out: HeldOut, *, ns: Sequence[int] = NS) -> Precision:
@@ -54,7 +63,29 @@ def precision(recommender: Recommender, X_seen: csr_array, held_out: HeldOut, *,
     best = top_items(recommender.fit(X_seen).factors_, X_seen, held_out.users, int(wanted[-1]))
     found = (best[:, :, None] == held_out.items[:, None, :]).any(axis=2)
     hits = np.cumsum(found, axis=1)[:, wanted - 1]
-    return Precision(ns=wanted, users=held_out.users, hits=hits)
+    return Precision(
+        ns=wanted,
+        users=held_out.users,
+        hits=hits,
+        ndcg=_ndcg(found, held_out.items.shape[1])[:, wanted - 1],
+        coverage=_coverage(best, X_seen.shape[1])[wanted - 1],
+    )
+
+
+def _ndcg(found: NDArray[np.bool_], wanted: int) -> NDArray[np.float64]:
+    """(k, N): for lists of 1 … N items, Σ 1 / log2(1 + place) over the hits, divided by the best that can be."""
+    worth = 1.0 / np.log2(np.arange(2, found.shape[1] + 2))
+    ideal = np.cumsum(np.where(np.arange(worth.size) < wanted, worth, 0.0))
+    return np.asarray(np.cumsum(found * worth, axis=1) / ideal)
+
+
+def _coverage(best: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
+    """(N,): for lists of 1 … N items, the share of all items that are in one of them."""
+    first = np.full(n_items, best.shape[1])  # the best place that each item has in any list
+    for place in range(best.shape[1] - 1, -1, -1):
+        column = best[:, place]
+        first[column[column >= 0]] = place
+    return np.cumsum(np.bincount(first, minlength=best.shape[1])[: best.shape[1]]) / n_items
 
 
 def relative_loss(before: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
@@ -66,13 +97,20 @@ def relative_loss(before: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Loss:
-    """Precision before and after, and what was lost; averaged over all users, and over the protected ones alone."""
+    """Precision, NDCG and coverage before and after, and what was lost of the precision.
+
+    The precision is averaged over all users, and over the protected ones alone.
+    """
 
     ns: NDArray[np.int64]
     before: NDArray[np.float64]
     after: NDArray[np.float64]
     before_protected: NDArray[np.float64]
     after_protected: NDArray[np.float64]
+    ndcg_before: NDArray[np.float64]  # over the protected users
+    ndcg_after: NDArray[np.float64]
+    coverage_before: NDArray[np.float64]  # the share of all items that somebody is recommended
+    coverage_after: NDArray[np.float64]
     blocked: int  # held-out items of protected users that the noise added: they cannot be recommended any more
 
     @property
@@ -138,6 +176,10 @@ class RecommendationTest:
             after=after.mean(),
             before_protected=self.before.mean(self.rows),
             after_protected=after.mean(self.rows),
+            ndcg_before=self.before.mean_ndcg(self.rows),
+            ndcg_after=after.mean_ndcg(self.rows),
+            coverage_before=self.before.coverage,
+            coverage_after=after.coverage,
             blocked=int(self.held_out.taken_by(X_seen).sum()),
         )
 
