@@ -293,3 +293,13 @@ def add_units(rng, number):
     where = np.concatenate([rng.choice(n, size, replace=False) if n else [] for size in lengths]).astype(np.int32)
     return [ends, where, normal(rng, ends[-1], number), normal(rng, (lengths.size, n_items), number),
             normal(rng, (n, n_items), number), *span(rng, n_items)]  # fmt: skip
+
+
+def texts(rng):
+    """A prefix and texts behind it, which end in any place of a block of 136 bytes, and words of several blocks."""
+    prefix = rng.integers(0, 256, int(rng.choice([0, 57, 135, 136, 200])), dtype=np.uint8)
+    lengths = rng.integers(0, rng.choice([1, 12, 300]), int(rng.choice([0, 1, 7, 8, 30])))
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    text = rng.integers(0, 256, ends[-1], dtype=np.uint8)
+    words = untouched((lengths.size, int(rng.choice([0, 1, 17, 18, 40]))), np.uint64)
+    return [prefix, text, ends, *span(rng, lengths.size), words]

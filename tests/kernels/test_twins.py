@@ -49,6 +49,7 @@ TABLE = {
     "members.finish_rows": Comparison(cases.finish_rows, 1e-4),
     "members.train_epoch": Comparison(cases.train_epoch, 1e-4),
     "moves.best_moves": Comparison(cases.moves, 0, NUMBERS),
+    "shake.shake_words": Comparison(cases.texts, 0),
     "units.change_entries": Comparison(cases.change_entries, 1e-12, NUMBERS),
     "units.count_switched": Comparison(cases.count_switched, 0),
     "units.list_switched": Comparison(cases.list_switched, 1e-5, NUMBERS),

@@ -17,6 +17,7 @@ from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
 from attriguard.kernels.reference.members import finish_rows, train_epoch
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
+from attriguard.kernels.reference.shake import shake_words
 from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "rival_of",
     "run_on",
     "search_pair",
+    "shake_words",
     "solve_row",
     "solve_rows",
     "train_epoch",
