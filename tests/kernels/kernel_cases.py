@@ -121,11 +121,15 @@ def l2_costs(rng):
     return [*x, *edits, m, *span(rng, n), untouched((n, m), np.float64)]
 
 
-def find_places(rng):
+def find_levels(rng):
     n, n_items, wanted = int(rng.integers(1, 6)), int(rng.integers(1, 15)), int(rng.integers(0, 40))
-    indptr, indices, _ = rows(rng, n, n_items)
+    x = rows(rng, n, n_items)
     asked = rng.integers(0, n, wanted), rng.integers(-1, n_items + 1, wanted)
-    return [indptr, indices, *asked, *span(rng, wanted), untouched(wanted, np.int64)]
+    if rng.random() < 0.5:  # in the order of the matrix, as the rows of a table often are
+        order = np.lexsort(asked[::-1])
+        asked = tuple(part[order] for part in asked)
+    found, met = untouched(wanted, np.int64), np.zeros(x[1].size, dtype=np.bool_)
+    return [*x, *asked, 5, *span(rng, wanted), found, met]
 
 
 def mark_new(rng):

@@ -4,33 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.core import types as nb
 
-from attriguard.kernels.types import const, out
+from attriguard.kernels.types import ROWS, const, out
 
 
 @njit(
     nb.void(
-        const(nb.int64, 1), const(nb.int32, 1),
-        const(nb.int64, 1), const(nb.int64, 1),
-        nb.int64, nb.int64, out(nb.int64, 1),
+        *ROWS, const(nb.int64, 1), const(nb.int64, 1), nb.int64,
+        nb.int64, nb.int64, out(nb.int64, 1), out(nb.boolean, 1),
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
-def find_places(indptr: Any, indices: Any, rows: Any, columns: Any, start: int, stop: int, places: Any) -> None:
-    """The place of each wanted entry among those of the matrix, -1 where it has none; rows have sorted indices."""
+def find_levels(
+    indptr: Any, indices: Any, data: Any, rows: Any, columns: Any, levels: int,
+    start: int, stop: int, found: Any, met: Any,
+) -> None:  # fmt: skip
+    """The level of each wanted entry, 0 where the matrix has none, and which entries were met; sorted indices."""
+    behind = 0
     for w in range(start, stop):
         low, end = indptr[rows[w]], indptr[rows[w] + 1]
         high = end
+        if low < behind < end and indices[behind - 1] < columns[w]:
+            low = behind  # wanted entries mostly come in the order of the matrix
+            if indices[low] == columns[w]:
+                high = low
         while low < high:
             middle = (low + high) // 2
             if indices[middle] < columns[w]:
                 low = middle + 1
             else:
                 high = middle
-        places[w] = low if low < end and indices[low] == columns[w] else -1
+        found[w] = 0
+        if low < end and indices[low] == columns[w]:
+            found[w] = np.int64(np.rint(np.float64(data[low]) * levels))
+            met[low] = True
+            behind = low + 1
 
 
 @njit(

@@ -45,11 +45,19 @@ def align_items(data: PublicData, items: ArrayLike) -> tuple[csr_array, NDArray[
     X = data.X
     if np.array_equal(column, np.arange(catalogue.size)):  # the very items, in that order
         return X, data.items[:0]
-    target = column[X.indices]
-    known = target >= 0
-    ends = np.concatenate(([0], np.cumsum(known)))
-    aligned = csr_array((X.data[known], target[known], ends[X.indptr]), shape=(data.n_users, catalogue.size))
-    aligned.sort_indices()
+    target, shape = column.astype(np.int32)[X.indices], (data.n_users, catalogue.size)
+    if (column >= 0).all():
+        aligned = csr_array((X.data, target, X.indptr), shape=shape)
+    else:
+        known = target >= 0
+        ends = np.concatenate(([0], np.cumsum(known)))
+        aligned = csr_array((X.data[known], target[known], ends[X.indptr]), shape=shape)
+    found = column[column >= 0]
+    if (found[1:] > found[:-1]).all():  # both catalogues have the items in the same order
+        aligned.has_sorted_indices = aligned.has_canonical_format = True
+    else:
+        aligned = aligned.copy()  # what it shares with the data stays as it is
+        aligned.sort_indices()
     return check_matrix(aligned), data.items[column < 0]
 
 

@@ -7,15 +7,19 @@ from typing import Any
 from attriguard.kernels.reference.arrays import Ints
 
 
-def find_places(
-    indptr: Ints, indices: Ints, rows: Ints, columns: Ints, start: int, stop: int, places: Ints
+def find_levels(
+    indptr: Ints, indices: Ints, data: Any, rows: Ints, columns: Ints, levels: int,
+    start: int, stop: int, found: Ints, met: Any,
 ) -> None:  # fmt: skip
-    """The place of each wanted entry, -1 where there is none."""
+    """The level of each wanted entry, 0 where there is none, and which entries were met."""
     known = {
         (u, int(indices[place])): place for u in range(indptr.size - 1) for place in range(indptr[u], indptr[u + 1])
     }
     for w in range(start, stop):
-        places[w] = known.get((int(rows[w]), int(columns[w])), -1)
+        place = known.get((int(rows[w]), int(columns[w])))
+        found[w] = 0 if place is None else round(float(data[place]) * levels)
+        if place is not None:
+            met[place] = True
 
 
 def mark_new(
