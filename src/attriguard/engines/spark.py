@@ -25,8 +25,8 @@ from attriguard.engines.release import HEAD_ROWS, asked_wishes, guard_bytes, loo
 from attriguard.engines.sources import Source, refuse_unknown
 from attriguard.engines.spark_worker import Package, package_of, task_of
 from attriguard.errors import DataError, MissingExtraError, ParameterError
-from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import GuardLike, protector_for
 
 NO_SPARK = "Spark needs the extra 'spark' and Java 17: pip install 'attriguard[spark]', and on Debian: "
 NO_SPARK += "apt-get install default-jre-headless"

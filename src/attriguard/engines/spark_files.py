@@ -30,8 +30,8 @@ from attriguard.engines.spark import Frame, load_spark
 from attriguard.engines.spark_session import session, watched
 from attriguard.engines.spark_worker import Facts
 from attriguard.errors import DataError, ParameterError
-from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress
 
 

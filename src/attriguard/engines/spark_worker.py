@@ -16,8 +16,8 @@ from attriguard.data.tables.table import InputTable
 from attriguard.engines.buckets import settle
 from attriguard.engines.maker import COUNTS, facts_of, source_of, source_record, wishes_of, wishes_record
 from attriguard.engines.sources import Source
-from attriguard.operations.protect import protector_for, released_blocks
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import protector_for, released_blocks
 from attriguard.operations.wishes import Wishes
 
 # Rows of a block: Spark's own batches of 10,000 rows would each cost more than their users do.

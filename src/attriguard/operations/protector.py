@@ -27,7 +27,7 @@ from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner, Truth
 from attriguard.goals.crossfit import CrossFitted
-from attriguard.guard import AttriGuard
+from attriguard.guard.core import Guard
 from attriguard.ledger.standing import Standing
 from attriguard.operations.memory import Entry, Memory, Told
 from attriguard.operations.wishes import Wishes, first_few
@@ -73,7 +73,7 @@ class Prepared:
 class Protector:
     """A guard with the publisher's wishes. Nothing in it changes from block to block."""
 
-    guard: AttriGuard  # of several, the first: they know the same items and values
+    guard: Guard  # of several, the first: they know the same items and values
     planner: Planner | CrossFitted
     name: str  # of the guard, for messages
     wishes: Wishes = field(default_factory=Wishes)
@@ -246,20 +246,20 @@ class Protector:
         return None if self.guard.scale is None else check_scale(self.guard.scale)
 
 
-def habits_for(guard: AttriGuard, wishes: Wishes) -> Habits | None:
+def habits_for(guard: Guard, wishes: Wishes) -> Habits | None:
     """How items are rated, where the ratings of new rows are drawn."""
     named = isinstance(guard.additions, Mapping)
     return guard.habits_ if wishes.added_ratings == "drawn" and not named else None
 
 
-def planner_for(guard: AttriGuard, wishes: Wishes) -> Planner:
+def planner_for(guard: Guard, wishes: Wishes) -> Planner:
     """The guard's planner; where ratings are drawn, its search does not count on the top of the scale."""
     planner, habits = guard.planner(), habits_for(guard, wishes)
     return planner if habits is None else planner.adding(habits.counted)
 
 
 def make_protector(
-    guard: AttriGuard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
+    guard: Guard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
 ) -> Protector:
     """A copy of the guard with other parameters, all of them checked before any work is done."""
     own = copy.copy(guard)
