@@ -34,7 +34,10 @@ class ReleaseSummary:
 
 @dataclass(frozen=True, eq=False)
 class TableChanges:
-    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``)."""
+    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``).
+
+    ``added_entries`` are the positions of the new rows among the entries of the released matrix.
+    """
 
     new_level: NDArray[np.int64]
     changed: NDArray[np.bool_]
@@ -42,6 +45,7 @@ class TableChanges:
     added_users: NDArray[np.int64]
     added_columns: NDArray[np.int64]
     added_levels: NDArray[np.int64]
+    added_entries: NDArray[np.int64]
 
     @property
     def summary(self) -> ReleaseSummary:
@@ -57,10 +61,14 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     of such items stay.
     """
     levels = data.scale.levels
-    old, _ = entry_levels(data.X, source.user_of_row, source.item_of_row, levels)
+    if source.stands_as(data.X):
+        old = np.rint(data.X.data.astype(np.float64) * levels).astype(np.int64)
+    else:
+        old, _ = entry_levels(data.X, source.user_of_row, source.item_of_row, levels)
     columns = column[source.item_of_row]
     new, met = entry_levels(released, source.user_of_row, columns, levels)
-    new = np.where(columns < 0, old, new)
+    if (column < 0).any():
+        new = np.where(columns < 0, old, new)
     added = np.flatnonzero(~met)
     after = np.rint(released.data[added].astype(np.float64) * levels).astype(np.int64)
     added, after, other = added[after > 0], after[after > 0], new != old
@@ -71,6 +79,7 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
         added_users=np.searchsorted(released.indptr, added, side="right") - 1,
         added_columns=released.indices[added].astype(np.int64),
         added_levels=after,
+        added_entries=added,
     )
 
 
