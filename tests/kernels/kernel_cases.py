@@ -132,6 +132,14 @@ def find_levels(rng):
     return [*x, *asked, 5, *span(rng, wanted), found, met]
 
 
+def compare_rows(rng):
+    n, n_items, more = users(rng), int(rng.integers(1, 15)), int(rng.integers(0, 5))
+    column = np.sort(rng.choice(n_items + more, n_items, replace=False)).astype(np.int64)
+    old, now = rows(rng, n, n_items), rows(rng, n, n_items + more)
+    result = untouched((n, 3), np.int64), untouched(now[1].size, np.int64), untouched(now[1].size, np.bool_)
+    return [*old, column, *now, 5, *span(rng, n), *result]
+
+
 def mark_new(rng):
     n, n_items = users(rng), int(rng.integers(1, 15))
     old, (indptr, indices, _) = rows(rng, n, n_items), rows(rng, n, n_items)

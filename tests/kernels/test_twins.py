@@ -40,6 +40,7 @@ TABLE = {
     "edits.merged_lengths": Comparison(cases.merged_lengths, 0),
     "edits.merge_rows": Comparison(cases.merge_rows, 0),
     "edits.l2_costs": Comparison(cases.l2_costs, 1e-14),
+    "entries.compare_rows": Comparison(cases.compare_rows, 0),
     "entries.find_levels": Comparison(cases.find_levels, 0),
     "entries.mark_new": Comparison(cases.mark_new, 0),
     "greedy.greedy_search": Comparison(cases.greedy, 0),

@@ -150,8 +150,8 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
-        # Beside what DuckDB counts there are its writers, and the workers of the parts come later.
-        buckets.fill(run.memory * 3 // 5, workers, dividing)
+        # Beside what DuckDB counts there are its writers and this process; the workers of the parts come later.
+        buckets.fill(run.memory * 3 // 4, workers, dividing)
         done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
         job = job_of(parts, buckets, run.protector.wishes, run.options)
         for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers):

@@ -61,3 +61,36 @@ def mark_new(indptr: Any, indices: Any, old_indptr: Any, old_indices: Any, start
             while at < end and old_indices[at] < indices[e]:
                 at += 1
             new[e] = at == end or old_indices[at] != indices[e]
+
+
+@njit(
+    nb.void(
+        *ROWS, const(nb.int64, 1), *ROWS, nb.int64,
+        nb.int64, nb.int64, out(nb.int64, 2), out(nb.int64, 1), out(nb.boolean, 1),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def compare_rows(
+    old_indptr: Any, old_indices: Any, old_data: Any, column: Any, indptr: Any, indices: Any, data: Any, levels: int,
+    start: int, stop: int, counts: Any, found: Any, new: Any,
+) -> None:  # fmt: skip
+    """What became of each row: how many entries stayed, changed and went; the levels of its entries, and the new ones.
+
+    Both matrices have sorted indices; `column` says which column of the matrix an old one has become, and rises.
+    """
+    for u in range(start, stop):
+        at, end = indptr[u], indptr[u + 1]
+        for c in range(3):
+            counts[u, c] = 0
+        for e in range(at, end):
+            found[e] = np.int64(np.rint(np.float64(data[e]) * levels))
+            new[e] = True
+        for e in range(old_indptr[u], old_indptr[u + 1]):
+            while at < end and indices[at] < column[old_indices[e]]:
+                at += 1
+            if at == end or indices[at] != column[old_indices[e]]:
+                counts[u, 2] += 1
+                continue
+            new[at] = False
+            counts[u, 0 if found[at] == np.int64(np.rint(np.float64(old_data[e]) * levels)) else 1] += 1

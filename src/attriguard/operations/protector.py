@@ -22,6 +22,7 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.release import Release, align_items, make_release, survey_data
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
+from attriguard.data.tables.ids import count_distinct
 from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
@@ -300,7 +301,7 @@ def _emptied(data: PublicData, release: Release) -> tuple[int, int]:
     """How many users of the table have no row left, and how many it had."""
     source = data.source or plain_source(data)
     before = int(np.count_nonzero(np.bincount(source.user_of_row, minlength=data.n_users)))
-    return max(0, before - len(release.table.column(source.user).unique())), before
+    return max(0, before - count_distinct(release.table.column(source.user))), before
 
 
 def emptied_warning(gone: int, before: int) -> list[str]:

@@ -37,7 +37,7 @@ def both_ways(table, items=ITEMS, seed=0, order="keep", users="numbers"):
     levels = rng.integers(0, data.scale.levels + 1, X.shape) / data.scale.levels
     released = csr_array(np.where(rng.random(X.shape) < 0.5, levels, X).astype(np.float32))
     given = {"items": items, "key": KEY, "survey": survey_of(data, users), "order": order}
-    make, used = module.table_in_order, []
+    make, used = module.release_in_order, []
 
     def watched(*arguments):
         found = make(*arguments)
@@ -45,9 +45,9 @@ def both_ways(table, items=ITEMS, seed=0, order="keep", users="numbers"):
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "table_in_order", watched)
+        patch.setattr(module, "release_in_order", watched)
         quick = make_release(data, released, **given)
-        patch.setattr(module, "table_in_order", lambda *_: None)
+        patch.setattr(module, "release_in_order", lambda *_: None)
         slow = make_release(data, released, **given)
     return quick, slow, used == [True]
 

@@ -34,10 +34,7 @@ class ReleaseSummary:
 
 @dataclass(frozen=True, eq=False)
 class TableChanges:
-    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``).
-
-    ``added_entries`` are the positions of the new rows among the entries of the released matrix.
-    """
+    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``)."""
 
     new_level: NDArray[np.int64]
     changed: NDArray[np.bool_]
@@ -45,7 +42,6 @@ class TableChanges:
     added_users: NDArray[np.int64]
     added_columns: NDArray[np.int64]
     added_levels: NDArray[np.int64]
-    added_entries: NDArray[np.int64]
 
     @property
     def summary(self) -> ReleaseSummary:
@@ -79,7 +75,6 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
         added_users=np.searchsorted(released.indptr, added, side="right") - 1,
         added_columns=released.indices[added].astype(np.int64),
         added_levels=after,
-        added_entries=added,
     )
 
 

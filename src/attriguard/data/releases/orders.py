@@ -119,7 +119,7 @@ def table_rows(data: PublicData, source: SourceTable, survey: Survey) -> Rows:
         if kind.kind == "time":
             ticks, valid = kind.time.read(source.table.column(k))
             times[k] = np.where(valid, ticks, np.iinfo(np.int64).min), nothing
-    changes = TableChanges(nothing, none, none, nothing, nothing, nothing, nothing)
+    changes = TableChanges(nothing, none, none, nothing, nothing, nothing)
     return Rows(data, source, data.items[:0], changes, Filled(times=times))
 
 

@@ -22,7 +22,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
-from attriguard.data.releases.in_order import table_in_order
+from attriguard.data.releases.in_order import release_in_order
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
 from attriguard.data.releases.places import place_rows
 from attriguard.data.releases.private import refuse_attribute
@@ -188,22 +188,15 @@ def make_release(
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
-    changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
     if survey is not None and chance.key is not None:  # a generator goes on as it always did
-        table = table_in_order(data, source, (matrix, catalogue), survey, order)
-        if table is not None:
-            return _as_released(table, changes, survey)
+        made = release_in_order(data, source, (matrix, catalogue), survey, order)
+        if made is not None:
+            after = replace(survey, settled=True, next_number={})
+            added = (made.new, made.user[made.new], matrix.indices[made.new].astype(np.int64))
+            return Release(made.table, made.summary, None, {}, {}, (), after, "", *added)
+    changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     return _release(data, source, changes, catalogue, chance, known, order)
-
-
-def _as_released(table: pa.Table, changes: TableChanges, survey: Survey) -> Release:
-    """The release of a table without other columns whose rows stand as the entries of the released matrix."""
-    new = np.zeros(table.num_rows, dtype=np.bool_)
-    new[changes.added_entries] = True
-    after = replace(survey, settled=True, next_number={})
-    added = (new, changes.added_users, changes.added_columns)
-    return Release(table, changes.summary, None, {}, {}, (), after, "", *added)
 
 
 def survey_data(data: PublicData) -> Survey:

@@ -102,6 +102,15 @@ def _as_ids(cells: pa.Array, *, trim: bool) -> pa.Array:
     raise pa.ArrowTypeError(str(kind))
 
 
+def count_distinct(column: pa.ChunkedArray) -> int:
+    """How many different cells a column has."""
+    if pa.types.is_integer(column.type) and not column.null_count and len(column):
+        cells = plain_array(column).to_numpy()
+        if (cells[1:] >= cells[:-1]).all():
+            return 1 + int(np.count_nonzero(cells[1:] != cells[:-1]))
+    return len(column.unique())
+
+
 def lookup(ids: ArrayLike, among: ArrayLike) -> NDArray[np.int64]:
     """For each id its position in ``among``, or -1. 7 and "7" are the same id."""
     left, right = _comparable(ids, among)

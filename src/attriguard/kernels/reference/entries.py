@@ -30,3 +30,21 @@ def mark_new(
         had = set(old_indices[old_indptr[u] : old_indptr[u + 1]].tolist())
         for e in range(indptr[u], indptr[u + 1]):
             new[e] = int(indices[e]) not in had
+
+
+def compare_rows(
+    old_indptr: Ints, old_indices: Ints, old_data: Any, column: Ints, indptr: Ints, indices: Ints, data: Any,
+    levels: int, start: int, stop: int, counts: Ints, found: Ints, new: Any,
+) -> None:  # fmt: skip
+    """How many entries of each row stayed, changed and went; the levels of its entries, and which are new."""
+    for u in range(start, stop):
+        before = {
+            int(column[old_indices[e]]): round(float(old_data[e]) * levels)
+            for e in range(old_indptr[u], old_indptr[u + 1])
+        }
+        after = {int(indices[e]): round(float(data[e]) * levels) for e in range(indptr[u], indptr[u + 1])}
+        same = sum(after.get(item) == level for item, level in before.items())
+        gone = sum(item not in after for item in before)
+        counts[u] = same, len(before) - same - gone, gone
+        for e in range(indptr[u], indptr[u + 1]):
+            found[e], new[e] = after[int(indices[e])], int(indices[e]) not in before
