@@ -26,7 +26,9 @@ def main() -> None:
     import pyarrow as pa
 
     from attriguard.engines.maker import Maker
+    from attriguard.engines.memory import keep_freed_memory
 
+    keep_freed_memory()
     gc.freeze()
     gc.enable()
     pa.set_cpu_count(1)
