@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from attriguard._checks import check_count
 from attriguard.data.files import make_folder, sync
@@ -23,7 +21,7 @@ from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
 from attriguard.engines.maker import totals_of
-from attriguard.engines.parts import seal, sha256_of
+from attriguard.engines.parts import seal
 from attriguard.engines.release import ReleasedParts, asked_wishes, check_folder, guard_bytes, refuse_inside, terms_of
 from attriguard.engines.sources import Source, open_source
 from attriguard.engines.spark import Frame, load_spark
@@ -65,8 +63,9 @@ def protect_on_spark(
     with used_alone(output), _beside(output) as work:
         content = guard_bytes(guard)
         terms = terms_of(source, content, wishes, options, f"spark {pyspark.__version__}")
-        totals = _written(source, protector, content, run, options, work / "rows")
-        files = _gathered(work / "rows", work / "release", totals["rows"])
+        rows = make_folder(work / "rows")
+        made, totals = _written(source, protector, content, run, options, rows)
+        files = _gathered(made, rows, work / "release")
         seal(work / "release", {**terms, "parts": len(files), "files": files, "totals": totals})
         os.rename(work / "release", output)
         sync(output.absolute().parent)
@@ -75,8 +74,8 @@ def protect_on_spark(
 
 def _written(
     source: Source, protector: Protector, guard: bytes, run: SparkRun, options: Mapping[str, Any], rows: Path
-) -> dict[str, Any]:
-    """Have Spark write the release into the folder ``rows``, and say what it counted."""
+) -> tuple[list[Any], dict[str, Any]]:
+    """Have Spark write the release into the folder ``rows``, and say which files these are, and what it counted."""
     n_rows = source.count(None)
     with session(run.master, run.memory, rows.parent) as spark:
         context = spark.sparkContext
@@ -86,15 +85,15 @@ def _written(
         run.progress.tell("looking at the table")
         frame = Frame.of(_read(spark, source), protector, source.name, source.style)
         package = frame.package(guard, options, n_rows)
-        protected = frame.protected(package, n, facts)
+        writing, made = frame.written(package, n, facts, rows.absolute()), list[Any]()
 
         def tell() -> None:
             users, ratings = facts.value["users"], facts.value["rows"]
             whole = max(n_rows, ratings)
             run.progress.tell(f"{users:,} users, {ratings:,} of about {whole:,} ratings", ratings / max(1, whole))
 
-        watched(context, lambda: protected.write.parquet(rows.absolute().as_uri()), tell)
-        return totals_of([facts.value], len(protector.wishes.locked.pairs))
+        watched(context, lambda: made.extend(writing.collect()), tell)
+        return made, totals_of([facts.value], len(protector.wishes.locked.pairs))
 
 
 def _read(spark: Any, source: Source) -> Any:
@@ -118,21 +117,20 @@ def _escaped(path: Path) -> str:
     return "".join(f"\\{letter}" if letter in "{}[]*?\\" else letter for letter in str(path.absolute()))
 
 
-def _gathered(rows: Path, release: Path, expected: int) -> list[dict[str, Any]]:
-    """Spark's files as parts of a release, on the disk; rows that are not there were written somewhere else."""
+def _gathered(made: Sequence[Any], rows: Path, release: Path) -> list[dict[str, Any]]:
+    """The files that Spark's tasks have written as parts of a release."""
     release.mkdir()
     files = []
-    for k, path in enumerate(sorted(rows.glob("part-*.parquet"))):
+    for k, each in enumerate(made):
+        if not (rows / each.file).exists():
+            raise DataError(
+                f"Spark wrote {len(made):,} files, and one of them is not here: the output must be in a folder that "
+                "all machines of the cluster share"
+            )
         part = release / f"part-{k:05d}.parquet"
-        path.rename(part)
-        sync(part)
-        files.append({"file": part.name, "rows": pq.read_metadata(part).num_rows, "sha256": sha256_of(part)})
-    found = sum(each["rows"] for each in files)
-    if found != expected:
-        raise DataError(
-            f"Spark wrote {expected:,} rows, and {found:,} are here: the output must be in a folder that all machines "
-            "of the cluster share"
-        )
+        (rows / each.file).rename(part)
+        files.append({"file": part.name, "rows": each.rows, "sha256": each.sha256})
+    sync(release)
     return files
 
 

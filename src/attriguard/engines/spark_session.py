@@ -19,11 +19,13 @@ from attriguard.engines.spark import load_spark
 from attriguard.errors import AttriGuardError, DataError, ParameterError
 
 USUAL_MASTER = "local[*]"
-# Times are written as they are read, and a table may have both a column "user" and a column "User".
+# Times are written as they are read, and a table may have both a column "user" and a column "User". Rows go to Python
+# in larger batches than Spark's usual ones.
 SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
 }
 SMALLEST_HEAP = 512 * 10**6
 LOOK_SECONDS = 0.3
