@@ -69,11 +69,22 @@ class Frame:
     head: pa.Table
 
     @classmethod
-    def of(cls, df: Any, protector: Protector, name: str = "the DataFrame", style: CsvStyle | None = None) -> Frame:
-        """Look at the first rows, which tell most mistakes; ``style`` says that the cells are those of a CSV file."""
+    def of(
+        cls,
+        df: Any,
+        protector: Protector,
+        name: str = "the DataFrame",
+        style: CsvStyle | None = None,
+        head: pa.Table | None = None,
+    ) -> Frame:
+        """Look at the first rows, which tell most mistakes; ``style`` says that the cells are those of a CSV file.
+
+        ``head`` are such rows, where they are known already.
+        """
         if len(set(df.columns)) < len(df.columns):
             raise DataError(f"{name} has two columns of the same name; rename one of them")
-        head = df.limit(HEAD_ROWS).toArrow()
+        if head is None:
+            head = df.limit(HEAD_ROWS).toArrow()
         if not head.num_rows:
             raise DataError(f"{name} has no rows; at least one was expected")
         refuse_unknown(head.schema)

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from attriguard._checks import check_count
 from attriguard.data.files import make_folder, sync
 from attriguard.data.locks import used_alone
@@ -22,7 +25,15 @@ from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
 from attriguard.engines.maker import totals_of
 from attriguard.engines.parts import seal
-from attriguard.engines.release import ReleasedParts, asked_wishes, check_folder, guard_bytes, refuse_inside, terms_of
+from attriguard.engines.release import (
+    HEAD_ROWS,
+    ReleasedParts,
+    asked_wishes,
+    check_folder,
+    guard_bytes,
+    refuse_inside,
+    terms_of,
+)
 from attriguard.engines.sources import Source, open_source
 from attriguard.engines.spark import Frame, load_spark
 from attriguard.engines.spark_session import session, watched
@@ -31,6 +42,12 @@ from attriguard.errors import DataError, ParameterError
 from attriguard.operations.protector import Protector
 from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress
+
+# Types that Spark reads and writes as they are.
+SIMPLE = {
+    pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint",
+    pa.float32(): "float", pa.float64(): "double", pa.string(): "string",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +100,7 @@ def _written(
         usual = max(context.defaultParallelism, -(-n_rows // BUCKET_ROWS))
         n = usual if run.parts is None else check_count(run.parts, name="parts")
         run.progress.tell("looking at the table")
-        frame = Frame.of(_read(spark, source), protector, source.name, source.style)
+        frame = Frame.of(_read(spark, source), protector, source.name, source.style, _head(source))
         package = frame.package(guard, options, n_rows)
         writing, made = frame.written(package, n, facts, rows.absolute()), list[Any]()
 
@@ -100,7 +117,12 @@ def _read(spark: Any, source: Source) -> Any:
     """The files as a DataFrame, with the table's own columns; cells of text stay as they are."""
     names, files = source.schema.names, [_escaped(path) for path in source.files]
     if source.kind == "parquet":
-        return spark.read.parquet(*files).select([f"`{name.replace('`', '``')}`" for name in names])
+        quoted = [f"`{name.replace('`', '``')}`" for name in names]
+        reader = spark.read
+        if _is_simple(source):  # else Spark runs a job to find out
+            columns = zip(quoted, source.schema.types, strict=True)
+            reader = reader.schema(", ".join(f"{name} {SIMPLE[kind]}" for name, kind in columns))
+        return reader.parquet(*files).select(quoted)
     if len(set(names)) < len(names):
         raise DataError(f"{source.name} has two columns of the same name; rename one of them")
     schema = ", ".join(f"{name} STRING" for name in source.columns)
@@ -110,6 +132,20 @@ def _read(spark: Any, source: Source) -> Any:
         multiLine=True, mode="FAILFAST",
     )  # fmt: skip
     return table.na.fill("").toDF(*names)  # no cell of text is missing: it is empty
+
+
+def _is_simple(source: Source) -> bool:
+    """Whether Spark has every column's very type."""
+    return source.kind == "parquet" and all(kind in SIMPLE for kind in source.schema.types)
+
+
+def _head(source: Source) -> pa.Table | None:
+    """The first rows of a table of simple types; None where Spark is to show how it reads them."""
+    if not _is_simple(source):
+        return None
+    with pq.ParquetFile(source.files[0]) as file:
+        rows = next(file.iter_batches(HEAD_ROWS, columns=source.schema.names), None)
+    return None if rows is None or not rows.num_rows else pa.Table.from_batches([rows]).cast(source.schema)
 
 
 def _escaped(path: Path) -> str:
