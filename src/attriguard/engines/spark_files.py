@@ -43,6 +43,8 @@ from attriguard.operations.protector import Protector
 from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress
 
+# A run of fewer rows is over before Java has compiled the best code for it.
+SHORT_ROWS = 30_000_000
 # Types that Spark reads and writes as they are.
 SIMPLE = {
     pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint",
@@ -94,7 +96,7 @@ def _written(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Have Spark write the release into the folder ``rows``, and say which files these are, and what it counted."""
     n_rows = source.count(None)
-    with session(run.master, run.memory, rows.parent) as spark:
+    with session(run.master, run.memory, rows.parent, short=n_rows < SHORT_ROWS) as spark:
         context = spark.sparkContext
         facts = context.accumulator(Facts().zero({}), Facts())
         usual = max(context.defaultParallelism, -(-n_rows // BUCKET_ROWS))

@@ -70,7 +70,8 @@ def _compared(data: PublicData, matrix: csr_array, column: Ints) -> tuple[Releas
     levels, new = np.empty(matrix.nnz, dtype=np.int64), np.empty(matrix.nnz, dtype=np.bool_)
     given = (*rows_of(data.X), column, *rows_of(matrix), data.scale.levels)
     over_users(data.n_users, lambda start, stop: compare_rows(*given, start, stop, counts, levels, new))
-    return ReleaseSummary(*counts.sum(axis=0).tolist(), int(np.count_nonzero(new))), levels, new
+    kept, changed, removed = counts.sum(axis=0).tolist()
+    return ReleaseSummary(kept, changed, removed, added=int(np.count_nonzero(new))), levels, new
 
 
 def _by_user_and_item(source: SourceTable, survey: Survey, wanted: str) -> bool:
