@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "attriguard"
 BASE = (
     "errors", "progress", "_checks", "_registry", "_fingerprint", "_text", "_version", "_lazy", "_fitted", "_keys",
-    "_seen",
+    "_parameters", "_seen",
 )  # fmt: skip
 PUBLIC = "public"
 

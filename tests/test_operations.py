@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import attriguard as ag
 from attriguard.errors import DataError, GuardFileError, ParameterError
-from attriguard.guard import load_guard
+from attriguard.guard.core import read_guard
 from attriguard.operations.compare import usual_levels
 
 KEY = b"a secret of sixteen bytes"
@@ -167,11 +167,11 @@ def test_protect_changes_neither_the_guard_nor_its_file(files, table):
 def test_the_guard_file_is_read_once(files, table, monkeypatch):
     reads = []
 
-    def counted(path):
+    def counted(kind, path):
         reads.append(path)
-        return load_guard(path)
+        return read_guard(kind, path)
 
-    monkeypatch.setattr("attriguard.operations.protect.load_guard", counted)
+    monkeypatch.setattr("attriguard.operations.ready.read_guard", counted)
     ag.protect(table, files / "city.guard", key=KEY)
     assert len(reads) == 1
 

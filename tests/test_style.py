@@ -11,7 +11,7 @@ PACKAGE = ROOT / "src" / "attriguard"
 MOST_LINES, MOST_PARAMETERS, MOST_COMMAND_LINES = 50, 8, 40
 # Public entry points with many options, each of them documented; no others.
 MANY_PARAMETERS = {
-    "guard.py:AttriGuard.__init__",
+    "guard/core.py:Guard.__init__",
     "defenses/guarded.py:Guarded.__init__",
     "data/ratings.py:read_ratings",
     "operations/evaluate.py:evaluate",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from attriguard.operations.protect import GuardLike
+    from attriguard.operations.ready import GuardLike
 
 __all__ = ["protect"]
 

@@ -344,8 +344,8 @@ def test_a_worker_of_a_cluster_is_killed_and_the_release_is_the_same(cluster, pl
     job = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def done() -> int:
-        """Parts that are committed, and not yet in place."""
-        return len(list(tmp_path.glob(".attriguard-*.spark/rows/_temporary/0/task_*")))
+        """Parts that are written, and not yet in place."""
+        return len(list(tmp_path.glob(".attriguard-*.spark/rows/part-*.parquet")))
 
     try:
         waited_for(lambda: done() > 1 or job.poll() is not None)

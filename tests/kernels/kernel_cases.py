@@ -122,11 +122,23 @@ def l2_costs(rng):
     return [*x, *edits, m, *span(rng, n), untouched((n, m), np.float64)]
 
 
-def find_places(rng):
+def find_levels(rng):
     n, n_items, wanted = int(rng.integers(1, 6)), int(rng.integers(1, 15)), int(rng.integers(0, 40))
-    indptr, indices, _ = rows(rng, n, n_items)
+    x = rows(rng, n, n_items)
     asked = rng.integers(0, n, wanted), rng.integers(-1, n_items + 1, wanted)
-    return [indptr, indices, *asked, *span(rng, wanted), untouched(wanted, np.int64)]
+    if rng.random() < 0.5:  # in the order of the matrix, as the rows of a table often are
+        order = np.lexsort(asked[::-1])
+        asked = tuple(part[order] for part in asked)
+    found, met = untouched(wanted, np.int64), np.zeros(x[1].size, dtype=np.bool_)
+    return [*x, *asked, 5, *span(rng, wanted), found, met]
+
+
+def compare_rows(rng):
+    n, n_items, more = users(rng), int(rng.integers(1, 15)), int(rng.integers(0, 5))
+    column = np.sort(rng.choice(n_items + more, n_items, replace=False)).astype(np.int64)
+    old, now = rows(rng, n, n_items), rows(rng, n, n_items + more)
+    result = untouched((n, 3), np.int64), untouched(now[1].size, np.int64), untouched(now[1].size, np.bool_)
+    return [*old, column, *now, 5, *span(rng, n), *result]
 
 
 def mark_new(rng):
@@ -294,3 +306,13 @@ def add_units(rng, number):
     where = np.concatenate([rng.choice(n, size, replace=False) if n else [] for size in lengths]).astype(np.int32)
     return [ends, where, normal(rng, ends[-1], number), normal(rng, (lengths.size, n_items), number),
             normal(rng, (n, n_items), number), *span(rng, n_items)]  # fmt: skip
+
+
+def texts(rng):
+    """A prefix and texts behind it, which end in any place of a block of 136 bytes, and words of several blocks."""
+    prefix = rng.integers(0, 256, int(rng.choice([0, 57, 135, 136, 200])), dtype=np.uint8)
+    lengths = rng.integers(0, rng.choice([1, 12, 300]), int(rng.choice([0, 1, 7, 8, 30])))
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    text = rng.integers(0, 256, ends[-1], dtype=np.uint8)
+    words = untouched((lengths.size, int(rng.choice([0, 1, 17, 18, 40]))), np.uint64)
+    return [prefix, text, ends, *span(rng, lengths.size), words]

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
 
 from attriguard._checks import check_number
+from attriguard._parameters import Parameters
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.engines import Engine
 from attriguard.classifiers.maths import log_softmax
@@ -35,7 +35,7 @@ BLOCK_ENTRIES = 2**23
 UNITS_A_RANGE = 2048
 
 
-class NetworkClassifier(BaseEstimator, Classifier):
+class NetworkClassifier(Parameters, Classifier):
     """Input, one hidden layer of ReLUs, softmax; plain SGD with dropout.
 
     The decision functions are C_i = log p_i, with p the softmax of the outputs: the paper's confidences, in logarithms.
@@ -156,7 +156,7 @@ class NetworkClassifier(BaseEstimator, Classifier):
         return self._units
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
+        state = dict(self.__dict__)
         if "_units" in state:
             state["_units"] = None  # copies make their own when they need it
         return state

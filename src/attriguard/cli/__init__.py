@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -28,6 +29,9 @@ from attriguard.cli import (
 )
 from attriguard.cli._groups import flat
 from attriguard.cli._shell import EXIT_CODES, in_process
+
+# Loading makes many objects that stay: the usual 700 new ones between two looks for garbage cost a quarter of a second.
+SELDOM = (10_000, 20, 100)
 
 app = typer.Typer(
     name="attriguard",
@@ -75,6 +79,7 @@ for name, module in {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
+    gc.set_threshold(*SELDOM)
     sys.exit(in_process(app, list(sys.argv[1:] if arguments is None else arguments)))
 
 

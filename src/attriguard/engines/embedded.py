@@ -33,8 +33,8 @@ from attriguard.engines.release import (
 from attriguard.engines.sources import Source, open_source
 from attriguard.errors import DataError, ParameterError
 from attriguard.kernels.threads import n_threads
-from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress, ProgressLike
 
 USUAL_MEMORY = "2GB"
@@ -150,8 +150,8 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
-        # Beside what DuckDB counts there are its writers, and the workers of the parts come later.
-        buckets.fill(run.memory // 4, workers, dividing)
+        # Beside what DuckDB counts there are its writers and this process; the workers of the parts come later.
+        buckets.fill(run.memory * 3 // 4, workers, dividing)
         done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
         job = job_of(parts, buckets, run.protector.wishes, run.options)
         for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers):

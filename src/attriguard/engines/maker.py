@@ -16,7 +16,6 @@ from attriguard.data.tables.table import write_table
 from attriguard.engines.buckets import Buckets
 from attriguard.engines.parts import Parts
 from attriguard.engines.sources import Source
-from attriguard.operations.protect import protector_for
 from attriguard.operations.protector import (
     Block,
     Prepared,
@@ -27,6 +26,7 @@ from attriguard.operations.protector import (
     seen_warning,
     unknown_warning,
 )
+from attriguard.operations.ready import protector_for
 from attriguard.operations.wishes import Locked, Wishes
 from attriguard.progress import Progress
 

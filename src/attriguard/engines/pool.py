@@ -15,6 +15,7 @@ from typing import Any
 
 from attriguard.engines.duck import NoSpaceError
 from attriguard.engines.maker import Maker
+from attriguard.engines.memory import keep_freed_memory
 from attriguard.engines.worker import is_full
 from attriguard.errors import DataError
 
@@ -66,6 +67,7 @@ def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator
     """In this process."""
     if not todo:
         return
+    keep_freed_memory()
     try:
         maker = Maker.of(job)
         with ExitStack() as stack:

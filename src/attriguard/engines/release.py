@@ -20,9 +20,9 @@ from attriguard.data.tables.table import InputTable
 from attriguard.engines.maker import wishes_record
 from attriguard.engines.sources import Source
 from attriguard.errors import ParameterError
-from attriguard.guard import AttriGuard
-from attriguard.operations.protect import CHANGES, GuardLike
+from attriguard.guard.core import Guard
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import CHANGES, GuardLike
 from attriguard.operations.results import Result
 from attriguard.operations.wishes import Wishes
 from attriguard.report.page import Page, Section, Table
@@ -126,7 +126,7 @@ def refuse_inside(source: Source, folder: Path) -> None:
 
 def guard_bytes(guard: GuardLike) -> bytes:
     """The guard's file; a guard that has none is saved for as long as it takes to read it."""
-    if not isinstance(guard, AttriGuard):
+    if not isinstance(guard, Guard):
         return read_bytes(Path(guard))
     with tempfile.TemporaryDirectory(prefix="attriguard-") as private:
         guard.save(Path(private) / "guard")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attriguard._checks import check_count
@@ -23,16 +24,32 @@ from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
 from attriguard.engines.maker import totals_of
-from attriguard.engines.parts import seal, sha256_of
-from attriguard.engines.release import ReleasedParts, asked_wishes, check_folder, guard_bytes, refuse_inside, terms_of
+from attriguard.engines.parts import seal
+from attriguard.engines.release import (
+    HEAD_ROWS,
+    ReleasedParts,
+    asked_wishes,
+    check_folder,
+    guard_bytes,
+    refuse_inside,
+    terms_of,
+)
 from attriguard.engines.sources import Source, open_source
 from attriguard.engines.spark import Frame, load_spark
 from attriguard.engines.spark_session import session, watched
 from attriguard.engines.spark_worker import Facts
 from attriguard.errors import DataError, ParameterError
-from attriguard.operations.protect import GuardLike, protector_for
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress
+
+# A run of fewer rows is over before Java has compiled the best code for it.
+SHORT_ROWS = 30_000_000
+# Types that Spark reads and writes as they are.
+SIMPLE = {
+    pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint",
+    pa.float32(): "float", pa.float64(): "double", pa.string(): "string",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +82,9 @@ def protect_on_spark(
     with used_alone(output), _beside(output) as work:
         content = guard_bytes(guard)
         terms = terms_of(source, content, wishes, options, f"spark {pyspark.__version__}")
-        totals = _written(source, protector, content, run, options, work / "rows")
-        files = _gathered(work / "rows", work / "release", totals["rows"])
+        rows = make_folder(work / "rows")
+        made, totals = _written(source, protector, content, run, options, rows)
+        files = _gathered(made, rows, work / "release")
         seal(work / "release", {**terms, "parts": len(files), "files": files, "totals": totals})
         os.rename(work / "release", output)
         sync(output.absolute().parent)
@@ -75,33 +93,38 @@ def protect_on_spark(
 
 def _written(
     source: Source, protector: Protector, guard: bytes, run: SparkRun, options: Mapping[str, Any], rows: Path
-) -> dict[str, Any]:
-    """Have Spark write the release into the folder ``rows``, and say what it counted."""
+) -> tuple[list[Any], dict[str, Any]]:
+    """Have Spark write the release into the folder ``rows``, and say which files these are, and what it counted."""
     n_rows = source.count(None)
-    with session(run.master, run.memory, rows.parent) as spark:
+    with session(run.master, run.memory, rows.parent, short=n_rows < SHORT_ROWS) as spark:
         context = spark.sparkContext
         facts = context.accumulator(Facts().zero({}), Facts())
         usual = max(context.defaultParallelism, -(-n_rows // BUCKET_ROWS))
         n = usual if run.parts is None else check_count(run.parts, name="parts")
         run.progress.tell("looking at the table")
-        frame = Frame.of(_read(spark, source), protector, source.name, source.style)
+        frame = Frame.of(_read(spark, source), protector, source.name, source.style, _head(source))
         package = frame.package(guard, options, n_rows)
-        protected = frame.protected(package, n, facts)
+        writing, made = frame.written(package, n, facts, rows.absolute()), list[Any]()
 
         def tell() -> None:
             users, ratings = facts.value["users"], facts.value["rows"]
             whole = max(n_rows, ratings)
             run.progress.tell(f"{users:,} users, {ratings:,} of about {whole:,} ratings", ratings / max(1, whole))
 
-        watched(context, lambda: protected.write.parquet(rows.absolute().as_uri()), tell)
-        return totals_of([facts.value], len(protector.wishes.locked.pairs))
+        watched(context, lambda: made.extend(writing.collect()), tell)
+        return made, totals_of([facts.value], len(protector.wishes.locked.pairs))
 
 
 def _read(spark: Any, source: Source) -> Any:
     """The files as a DataFrame, with the table's own columns; cells of text stay as they are."""
     names, files = source.schema.names, [_escaped(path) for path in source.files]
     if source.kind == "parquet":
-        return spark.read.parquet(*files).select([f"`{name.replace('`', '``')}`" for name in names])
+        quoted = [f"`{name.replace('`', '``')}`" for name in names]
+        reader = spark.read
+        if _is_simple(source):  # else Spark runs a job to find out
+            columns = zip(quoted, source.schema.types, strict=True)
+            reader = reader.schema(", ".join(f"{name} {SIMPLE[kind]}" for name, kind in columns))
+        return reader.parquet(*files).select(quoted)
     if len(set(names)) < len(names):
         raise DataError(f"{source.name} has two columns of the same name; rename one of them")
     schema = ", ".join(f"{name} STRING" for name in source.columns)
@@ -113,26 +136,39 @@ def _read(spark: Any, source: Source) -> Any:
     return table.na.fill("").toDF(*names)  # no cell of text is missing: it is empty
 
 
+def _is_simple(source: Source) -> bool:
+    """Whether Spark has every column's very type."""
+    return source.kind == "parquet" and all(kind in SIMPLE for kind in source.schema.types)
+
+
+def _head(source: Source) -> pa.Table | None:
+    """The first rows of a table of simple types; None where Spark is to show how it reads them."""
+    if not _is_simple(source):
+        return None
+    with pq.ParquetFile(source.files[0]) as file:
+        rows = next(file.iter_batches(HEAD_ROWS, columns=source.schema.names), None)
+    return None if rows is None or not rows.num_rows else pa.Table.from_batches([rows]).cast(source.schema)
+
+
 def _escaped(path: Path) -> str:
     """A path as Spark takes it, which reads a pattern in some letters."""
     return "".join(f"\\{letter}" if letter in "{}[]*?\\" else letter for letter in str(path.absolute()))
 
 
-def _gathered(rows: Path, release: Path, expected: int) -> list[dict[str, Any]]:
-    """Spark's files as parts of a release, on the disk; rows that are not there were written somewhere else."""
+def _gathered(made: Sequence[Any], rows: Path, release: Path) -> list[dict[str, Any]]:
+    """The files that Spark's tasks have written as parts of a release."""
     release.mkdir()
     files = []
-    for k, path in enumerate(sorted(rows.glob("part-*.parquet"))):
+    for k, each in enumerate(made):
+        if not (rows / each.file).exists():
+            raise DataError(
+                f"Spark wrote {len(made):,} files, and one of them is not here: the output must be in a folder that "
+                "all machines of the cluster share"
+            )
         part = release / f"part-{k:05d}.parquet"
-        path.rename(part)
-        sync(part)
-        files.append({"file": part.name, "rows": pq.read_metadata(part).num_rows, "sha256": sha256_of(part)})
-    found = sum(each["rows"] for each in files)
-    if found != expected:
-        raise DataError(
-            f"Spark wrote {expected:,} rows, and {found:,} are here: the output must be in a folder that all machines "
-            "of the cluster share"
-        )
+        (rows / each.file).rename(part)
+        files.append({"file": part.name, "rows": each.rows, "sha256": each.sha256})
+    sync(release)
     return files
 
 

@@ -19,11 +19,13 @@ from attriguard.engines.spark import load_spark
 from attriguard.errors import AttriGuardError, DataError, ParameterError
 
 USUAL_MASTER = "local[*]"
-# Times are written as they are read, and a table may have both a column "user" and a column "User".
+# Times are written as they are read, and a table may have both a column "user" and a column "User". Rows go to Python
+# in larger batches than Spark's usual ones.
 SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
 }
 SMALLEST_HEAP = 512 * 10**6
 LOOK_SECONDS = 0.3
@@ -31,10 +33,11 @@ GROUP = "attriguard"
 
 
 @contextmanager
-def session(master: str | None, memory: int, work: Path) -> Iterator[Any]:
+def session(master: str | None, memory: int, work: Path, short: bool = False) -> Iterator[Any]:
     """A session with settings of its own: in the Spark that runs already, or in one that ends with it.
 
     ``memory`` is for a local master; a cluster's is its own matter. What does not fit goes into the folder ``work``.
+    ``short``: the run is over soon, so that Java had better compile quickly than well.
     """
     spark = load_spark()
     from pyspark import SparkContext
@@ -42,7 +45,9 @@ def session(master: str | None, memory: int, work: Path) -> Iterator[Any]:
     running = SparkContext._active_spark_context
     if running is not None and master not in (None, running.master):
         raise ParameterError(f"this process uses Spark at {running.master} already; stop it first, or name no master")
-    found = spark.SparkSession.builder.getOrCreate() if running else _started(master or USUAL_MASTER, memory, work)
+    found = (
+        spark.SparkSession.builder.getOrCreate() if running else _started(master or USUAL_MASTER, memory, work, short)
+    )
     try:
         own = found.newSession()
         for name, value in SETTINGS.items():
@@ -58,7 +63,8 @@ def session(master: str | None, memory: int, work: Path) -> Iterator[Any]:
             _ended(SparkContext)
 
 
-def _started(master: str, memory: int, work: Path) -> Any:
+def _started(given: str | None, memory: int, work: Path, short: bool) -> Any:
+    master = given or USUAL_MASTER
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "FATAL"}
     if master.startswith("local"):
@@ -66,7 +72,8 @@ def _started(master: str, memory: int, work: Path) -> Any:
         heap = max(SMALLEST_HEAP, memory // 2) // 10**6
         settings |= {"spark.driver.memory": f"{heap}m", "spark.local.dir": str(work.absolute())}
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        settings |= {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}  # a run wants to end, not to answer at once
+        java = f"-XX:+UseParallelGC{' -XX:TieredStopAtLevel=1' * short}"  # a run wants to end, not to answer at once
+        settings |= {"spark.driver.extraJavaOptions": java}
     builder = load_spark().SparkSession.builder.master(master).appName("attriguard")
     try:
         with _errors_into(work / "spark.log"):

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from attriguard.data.files import written_beside
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import InputTable
 from attriguard.engines.buckets import settle
 from attriguard.engines.maker import COUNTS, facts_of, source_of, source_record, wishes_of, wishes_record
+from attriguard.engines.memory import keep_freed_memory
+from attriguard.engines.parts import sha256_of
 from attriguard.engines.sources import Source
-from attriguard.operations.protect import protector_for, released_blocks
 from attriguard.operations.protector import Protector
+from attriguard.operations.ready import protector_for, released_blocks
 from attriguard.operations.wishes import Wishes
 
-# Rows of a block: Spark's own batches of 10,000 rows would each cost more than their users do.
-BLOCK_ROWS = 200_000
+# Rows of a block, at least: Spark's own batches would each cost more than their users do. A usual partition is one.
+BLOCK_ROWS = 400_000
 # Guards that a worker keeps at a time.
 MOST_READY = 4
 _ready: dict[str, Ready] = {}
@@ -37,10 +43,11 @@ class Package(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A protector that a worker has made of a package, and how the cells of text are written."""
+    """A protector that a worker has made of a package, how cells of text are written, and what rows are sorted by."""
 
     protector: Protector
     csv: CsvStyle | None
+    order: list[str]
 
 
 class Facts:
@@ -57,10 +64,16 @@ class Facts:
 
 
 def package_of(
-    source: Source, guard: bytes, wishes: Wishes, options: Mapping[str, Any], rows: tuple[pa.Table, pa.Table | None]
+    source: Source,
+    guard: bytes,
+    wishes: Wishes,
+    options: Mapping[str, Any],
+    rows: tuple[pa.Table, pa.Table | None],
+    order: Sequence[str] = (),
 ) -> Package:
-    """The package: ``rows`` are those of some users, and one of each item."""
+    """The package: ``rows`` are those of some users, and one of each item; ``order`` is what workers sort rows by."""
     job = {
+        "order": list(order),
         "source": source_record(source),
         "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
         "options": dict(options),
@@ -73,23 +86,58 @@ def task_of(name: str, package: Any, facts: Any = None) -> Callable[[Iterable[pa
     """What Spark calls for each partition; a task carries the broadcast's number and no more."""
 
     def attriguard_protect(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if name not in _ready:
-            while len(_ready) >= MOST_READY:
-                _ready.pop(next(iter(_ready)))
-            _ready[name] = _made_ready(Package(*package.value))
-        protector, csv = _ready[name]
-        for block, made in released_blocks(_gathered(batches), protector, csv=csv):
-            if facts is not None:
-                facts.add(facts_of(protector, block, made))
-            yield from made.release.table.to_batches()
+        for table in _protected(name, package, facts, batches):
+            yield from table.to_batches()
 
     return attriguard_protect
+
+
+def writing_task(
+    name: str, package: Any, facts: Any, folder: str, schema: bytes
+) -> Callable[[Iterable[pa.RecordBatch]], Any]:
+    """The same, but each partition becomes a file in a folder that all machines see; its name and hash go to Spark."""
+
+    def attriguard_write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tables = _protected(name, package, facts, batches)
+        first = next(tables, None)
+        if first is None:
+            return
+        # A task that is done twice writes two files, of which Spark names one.
+        path, rows = Path(folder) / f"part-{secrets.token_hex(16)}.parquet", 0
+        kind = pa.ipc.read_schema(pa.py_buffer(schema))
+        with written_beside(path) as file, pq.ParquetWriter(file, kind) as writer:
+            for table in chain([first], tables):
+                writer.write_table(table.cast(kind))
+                rows += table.num_rows
+        yield pa.RecordBatch.from_pydict({"file": [path.name], "rows": [rows], "sha256": [sha256_of(path)]})
+
+    return attriguard_write
+
+
+def _protected(name: str, package: Any, facts: Any, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The released rows of a partition, block by block."""
+    if name not in _ready:
+        while len(_ready) >= MOST_READY:
+            _ready.pop(next(iter(_ready)))
+        _ready[name] = _made_ready(Package(*package.value))
+    protector, csv, order = _ready[name]
+    blocks = (_ordered(table, order) for table in _gathered(batches))
+    for block, made in released_blocks(blocks, protector, csv=csv):
+        if facts is not None:
+            facts.add(facts_of(protector, block, made))
+        yield made.release.table
+
+
+def _ordered(table: pa.Table, order: list[str]) -> pa.Table:
+    """Rows that are sorted by user, now also by item and all other cells, where Spark has not done it."""
+    return table.sort_by([(name, "ascending") for name in order]) if order else table
 
 
 def _made_ready(package: Package) -> Ready:
     """One task has one core, so that no thread of it waits for another task's."""
     os.environ.setdefault("ATTRIGUARD_THREADS", "1")
     pa.set_cpu_count(1)
+    keep_freed_memory()
     job = json.loads(package.job)
     source = source_of(job["source"])
     with tempfile.TemporaryDirectory(prefix="attriguard-") as private:
@@ -98,7 +146,7 @@ def _made_ready(package: Package) -> Ready:
         protector = protector_for(path, wishes_of(job["wishes"]), job["options"]).for_blocks()
     items = InputTable(_table_of(package.items), source.name, source.style) if package.items else None
     settled = settle(protector, InputTable(_table_of(package.sample), source.name, source.style), items)
-    return Ready(settled, source.style)
+    return Ready(settled, source.style, job["order"])
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

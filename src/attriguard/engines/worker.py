@@ -6,6 +6,7 @@ lock. Nothing is pickled, and the key comes through the pipe.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -21,10 +22,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else prints does not disturb the answers
+    gc.disable()  # what is loaded now stays
     import pyarrow as pa
 
     from attriguard.engines.maker import Maker
+    from attriguard.engines.memory import keep_freed_memory
 
+    keep_freed_memory()
+    gc.freeze()
+    gc.enable()
     pa.set_cpu_count(1)
     maker: Maker | None = None
     for line in sys.stdin:
@@ -38,6 +44,7 @@ def main() -> None:
             answer = {"error": str(error), "no_space": is_full(error)}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+    os._exit(0)  # all is written; to take everything that was loaded apart would take half a second
 
 
 def is_full(error: BaseException) -> bool:

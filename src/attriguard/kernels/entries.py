@@ -4,33 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.core import types as nb
 
-from attriguard.kernels.types import const, out
+from attriguard.kernels.types import ROWS, const, out
 
 
 @njit(
     nb.void(
-        const(nb.int64, 1), const(nb.int32, 1),
-        const(nb.int64, 1), const(nb.int64, 1),
-        nb.int64, nb.int64, out(nb.int64, 1),
+        *ROWS, const(nb.int64, 1), const(nb.int64, 1), nb.int64,
+        nb.int64, nb.int64, out(nb.int64, 1), out(nb.boolean, 1),
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
-def find_places(indptr: Any, indices: Any, rows: Any, columns: Any, start: int, stop: int, places: Any) -> None:
-    """The place of each wanted entry among those of the matrix, -1 where it has none; rows have sorted indices."""
+def find_levels(
+    indptr: Any, indices: Any, data: Any, rows: Any, columns: Any, levels: int,
+    start: int, stop: int, found: Any, met: Any,
+) -> None:  # fmt: skip
+    """The level of each wanted entry, 0 where the matrix has none, and which entries were met; sorted indices."""
+    behind = 0
     for w in range(start, stop):
         low, end = indptr[rows[w]], indptr[rows[w] + 1]
         high = end
+        if low < behind < end and indices[behind - 1] < columns[w]:
+            low = behind  # wanted entries mostly come in the order of the matrix
+            if indices[low] == columns[w]:
+                high = low
         while low < high:
             middle = (low + high) // 2
             if indices[middle] < columns[w]:
                 low = middle + 1
             else:
                 high = middle
-        places[w] = low if low < end and indices[low] == columns[w] else -1
+        found[w] = 0
+        if low < end and indices[low] == columns[w]:
+            found[w] = np.int64(np.rint(np.float64(data[low]) * levels))
+            met[low] = True
+            behind = low + 1
 
 
 @njit(
@@ -49,3 +61,36 @@ def mark_new(indptr: Any, indices: Any, old_indptr: Any, old_indices: Any, start
             while at < end and old_indices[at] < indices[e]:
                 at += 1
             new[e] = at == end or old_indices[at] != indices[e]
+
+
+@njit(
+    nb.void(
+        *ROWS, const(nb.int64, 1), *ROWS, nb.int64,
+        nb.int64, nb.int64, out(nb.int64, 2), out(nb.int64, 1), out(nb.boolean, 1),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def compare_rows(
+    old_indptr: Any, old_indices: Any, old_data: Any, column: Any, indptr: Any, indices: Any, data: Any, levels: int,
+    start: int, stop: int, counts: Any, found: Any, new: Any,
+) -> None:  # fmt: skip
+    """What became of each row: how many entries stayed, changed and went; the levels of its entries, and the new ones.
+
+    Both matrices have sorted indices; `column` says which column of the matrix an old one has become, and rises.
+    """
+    for u in range(start, stop):
+        at, end = indptr[u], indptr[u + 1]
+        for c in range(3):
+            counts[u, c] = 0
+        for e in range(at, end):
+            found[e] = np.int64(np.rint(np.float64(data[e]) * levels))
+            new[e] = True
+        for e in range(old_indptr[u], old_indptr[u + 1]):
+            while at < end and indices[at] < column[old_indices[e]]:
+                at += 1
+            if at == end or indices[at] != column[old_indices[e]]:
+                counts[u, 2] += 1
+                continue
+            new[at] = False
+            counts[u, 0 if found[at] == np.int64(np.rint(np.float64(old_data[e]) * levels)) else 1] += 1

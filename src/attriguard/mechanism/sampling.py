@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from attriguard.kernels.words import keyed_words
 
 # Keeps these draws apart from any other use of the same key.
 DOMAIN = b"attriguard draw 1"
@@ -35,20 +36,20 @@ def draw_keyed(M: NDArray[np.float64], users: NDArray[Any], key: bytes) -> NDArr
     m = M.shape[1]
     choice = np.empty(M.shape[0], dtype=np.int64)
     for start in range(0, M.shape[0], BLOCK):
-        ids = users[start : start + BLOCK].tolist()
-        stream = b"".join([hashlib.shake_256(prefix + str(user).encode()).digest(8 * m) for user in ids])
-        choice[start : start + BLOCK] = _race(M[start : start + BLOCK], _uniform(stream).reshape(-1, m))
+        words = keyed_words(prefix, users[start : start + BLOCK], m)
+        choice[start : start + BLOCK] = _race(M[start : start + BLOCK], _uniform(words))
     return choice
 
 
 def _system_uniform(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Numbers in [0, 1) that nobody can foresee: from many draws the state of a generator might be found out."""
-    return _uniform(secrets.token_bytes(8 * int(np.prod(shape)))).reshape(shape)
+    stream = secrets.token_bytes(8 * int(np.prod(shape)))
+    return _uniform(np.frombuffer(stream, dtype=np.uint64)).reshape(shape)
 
 
-def _uniform(stream: bytes) -> NDArray[np.float64]:
-    """Random bytes as numbers in [0, 1), eight bytes each."""
-    return (np.frombuffer(stream, dtype="<u8") >> np.uint64(11)).astype(np.float64) * 2.0**-53
+def _uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Random words as numbers in [0, 1)."""
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _race(M: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.ratings import read_ratings
 from attriguard.data.tables.table import TableLike
 from attriguard.errors import DataError, ParameterError
 from attriguard.goals.price import EVERYONE
-from attriguard.guard import AttriGuard
+from attriguard.guard.core import Guard
+
+if TYPE_CHECKING:
+    from attriguard.guard import AttriGuard
 
 DataLike = PublicData | TableLike
 # What is done to a publisher's own table unless he asks for something else: it leaves least to the strongest attacker
@@ -25,7 +28,7 @@ def _names(function: Any) -> list[str]:
 
 # Options of `read_ratings`, and options of the guard. The scale of the data is the guard's.
 READING = _names(read_ratings)
-GUARD = [name for name in _names(AttriGuard) if name not in (*READING, "random_state")]
+GUARD = [name for name in _names(Guard) if name not in (*READING, "random_state")]
 
 
 def split_options(options: Mapping[str, Any], *, guard: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -53,4 +56,6 @@ def as_data(data: DataLike, reading: Mapping[str, Any]) -> PublicData:
 
 def make_guard(data: PublicData, options: Mapping[str, Any], random_state: Any) -> AttriGuard:
     """An unfitted guard for this data."""
+    from attriguard.guard import AttriGuard
+
     return AttriGuard(**options, scale=data.scale, random_state=random_state)

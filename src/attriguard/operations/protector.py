@@ -22,12 +22,13 @@ from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.release import Release, align_items, make_release, survey_data
 from attriguard.data.releases.survey import Survey
 from attriguard.data.scale import RatingScale, check_scale
+from attriguard.data.tables.ids import count_distinct
 from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner, Truth
 from attriguard.goals.crossfit import CrossFitted
-from attriguard.guard import AttriGuard
+from attriguard.guard.core import Guard
 from attriguard.ledger.standing import Standing
 from attriguard.operations.memory import Entry, Memory, Told
 from attriguard.operations.wishes import Wishes, first_few
@@ -73,7 +74,7 @@ class Prepared:
 class Protector:
     """A guard with the publisher's wishes. Nothing in it changes from block to block."""
 
-    guard: AttriGuard  # of several, the first: they know the same items and values
+    guard: Guard  # of several, the first: they know the same items and values
     planner: Planner | CrossFitted
     name: str  # of the guard, for messages
     wishes: Wishes = field(default_factory=Wishes)
@@ -246,20 +247,20 @@ class Protector:
         return None if self.guard.scale is None else check_scale(self.guard.scale)
 
 
-def habits_for(guard: AttriGuard, wishes: Wishes) -> Habits | None:
+def habits_for(guard: Guard, wishes: Wishes) -> Habits | None:
     """How items are rated, where the ratings of new rows are drawn."""
     named = isinstance(guard.additions, Mapping)
     return guard.habits_ if wishes.added_ratings == "drawn" and not named else None
 
 
-def planner_for(guard: AttriGuard, wishes: Wishes) -> Planner:
+def planner_for(guard: Guard, wishes: Wishes) -> Planner:
     """The guard's planner; where ratings are drawn, its search does not count on the top of the scale."""
     planner, habits = guard.planner(), habits_for(guard, wishes)
     return planner if habits is None else planner.adding(habits.counted)
 
 
 def make_protector(
-    guard: AttriGuard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
+    guard: Guard, name: str, changes: Mapping[str, Any], wishes: Wishes, reading: Mapping[str, Any]
 ) -> Protector:
     """A copy of the guard with other parameters, all of them checked before any work is done."""
     own = copy.copy(guard)
@@ -300,7 +301,7 @@ def _emptied(data: PublicData, release: Release) -> tuple[int, int]:
     """How many users of the table have no row left, and how many it had."""
     source = data.source or plain_source(data)
     before = int(np.count_nonzero(np.bincount(source.user_of_row, minlength=data.n_users)))
-    return max(0, before - len(release.table.column(source.user).unique())), before
+    return max(0, before - count_distinct(release.table.column(source.user))), before
 
 
 def emptied_warning(gone: int, before: int) -> list[str]:

@@ -17,7 +17,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import ReleaseSummary
 from attriguard.errors import ParameterError, ReleaseRefusedError
 from attriguard.evaluation.check import Check
-from attriguard.guard import AttriGuard
+from attriguard.guard.core import Guard
 from attriguard.operations.memory import Entry
 from attriguard.operations.protector import Block
 from attriguard.operations.results import Result
@@ -33,7 +33,7 @@ class Released(Result):
 
     block: Block
     goal: str
-    guard: AttriGuard  # of several, the first
+    guard: Guard  # of several, the first
     check: Check | None = None  # None: it was not checked
     notes: tuple[str, ...] = ()  # how the release was made, where that was not plain from what was asked for
     even_if_worse: bool = False  # the publisher wants it, whatever the check says

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from attriguard.data.files import written_beside
 from attriguard.data.tables.suffixes import check_plan_suffix
 from attriguard.errors import DataError
-from attriguard.guard import AttriGuard
+from attriguard.guard.core import Guard
 from attriguard.plan import Plan
 
 
 def write_plan(
-    plan: Plan, guard: AttriGuard, path: Path, item_names: Mapping[Any, str] | NDArray[Any] | None = None
+    plan: Plan, guard: Guard, path: Path, item_names: Mapping[Any, str] | NDArray[Any] | None = None
 ) -> None:
     """One row an edit: user, value, probability, cost, item, before, after (raw ratings, null where there is none).
 

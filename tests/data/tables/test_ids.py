@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from attriguard.data.tables.csv_text import CsvStyle
-from attriguard.data.tables.ids import encode_ids, lookup, union
+from attriguard.data.tables.ids import count_distinct, encode_ids, lookup, union
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
@@ -97,3 +97,26 @@ def test_lookup_compares_text_where_types_differ() -> None:
 def test_union_is_sorted() -> None:
     assert union([5, 1], [3, 5]).tolist() == [1, 3, 5]
     assert union([5, 10], np.array(["x", "5"], dtype=object)).tolist() == ["10", "5", "x"]
+
+
+@pytest.mark.parametrize("cells", [[], [3], [1, 1, 2, 5, 5], [5, 1, 5, 2, 1], [1, None, 1], ["b", "a", "b"]])
+def test_distinct_cells_are_counted(cells: list[object]) -> None:
+    column = pa.chunked_array([pa.array(cells[:2], pa.array(cells).type), pa.array(cells[2:], pa.array(cells).type)])
+    assert count_distinct(column) == len(set(cells))
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int64(), pa.uint64()])
+@pytest.mark.parametrize("how", ["sorted", "close", "far"])
+def test_whole_numbers_are_encoded_alike_however_they_lie(how: str, kind: pa.DataType) -> None:
+    rng = np.random.default_rng(0)
+    least = 0 if kind == pa.uint64() else -100
+    numbers = rng.integers(least, 120, 500).astype(kind.to_pandas_dtype())
+    if how == "far" and kind != pa.int8():
+        numbers[7] = np.iinfo(np.int64).max
+    if how == "sorted":
+        numbers = np.sort(numbers)
+    ids, codes = encode(pa.array(numbers))
+    expected, places = np.unique(numbers, return_inverse=True)
+    assert ids.dtype == np.int64
+    assert ids.tolist() == expected.tolist()
+    assert codes.tolist() == places.tolist()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attriguard._checks import check_rng
 from attriguard._keys import check_key, fresh_key
 from attriguard.errors import ParameterError
+from attriguard.kernels.words import keyed_words
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -82,18 +83,12 @@ class Chance:
         for known_prefix, known_ids, words in list(_KNOWN):
             if known_ids is ids and known_prefix == prefix:
                 return words[position]
-        used = np.unique(position)
-        if 2 * used.size < ids.size:  # few of many
-            return _words_of(prefix, ids[used])[np.searchsorted(used, position)]
-        words = _words_of(prefix, ids)
+        if 2 * position.size < ids.size:  # few of many
+            used = np.unique(position)
+            return keyed_words(prefix, ids[used], 1)[np.searchsorted(used, position), 0]
+        words = keyed_words(prefix, ids, 1)[:, 0]
         _KNOWN.append((prefix, ids, words))
         return words[position]
-
-
-def _words_of(prefix: bytes, ids: NDArray[Any]) -> Words:
-    shake = hashlib.shake_256
-    stream = b"".join([shake(prefix + str(each).encode()).digest(8) for each in ids.tolist()])
-    return np.frombuffer(stream, dtype="<u8").astype(np.uint64)
 
 
 # The last ids and their numbers: a block's users come in several draws, and the guard's items in every block.

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.source import SourceTable
+from attriguard.kernels.rows import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +57,25 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     of such items stay.
     """
     levels = data.scale.levels
-    old = _levels(data.X, levels)[find_entries(data.X, source.user_of_row, source.item_of_row)]
+    if source.stands_as(data.X):
+        old = np.rint(data.X.data.astype(np.float64) * levels).astype(np.int64)
+    else:
+        old, _ = entry_levels(data.X, source.user_of_row, source.item_of_row, levels)
     columns = column[source.item_of_row]
-    entry = find_entries(released, source.user_of_row, columns)
-    after = _levels(released, levels)
-    new = np.where(columns < 0, old, after[entry])
-    is_new = after > 0
-    is_new[entry] = False  # entry -1 is the last, which is no entry
-    added, other = np.flatnonzero(is_new), new != old
+    new, met = entry_levels(released, source.user_of_row, columns, levels)
+    if (column < 0).any():
+        new = np.where(columns < 0, old, new)
+    added = np.flatnonzero(~met)
+    after = np.rint(released.data[added].astype(np.float64) * levels).astype(np.int64)
+    added, after, other = added[after > 0], after[after > 0], new != old
     return TableChanges(
         new_level=new,
         changed=other & (new > 0),
         removed=other & (new == 0),
         added_users=np.searchsorted(released.indptr, added, side="right") - 1,
         added_columns=released.indices[added].astype(np.int64),
-        added_levels=after[added],
+        added_levels=after,
     )
-
-
-def _levels(X: csr_array, levels: int) -> NDArray[np.int64]:
-    """The level of every entry, and a last 0 for what has no entry (position -1)."""
-    return np.append(np.rint(X.data.astype(np.float64) * levels), 0).astype(np.int64)
 
 
 def new_entries(X: csr_array, old: csr_array) -> NDArray[np.int64]:
@@ -90,12 +89,17 @@ def new_entries(X: csr_array, old: csr_array) -> NDArray[np.int64]:
     return np.flatnonzero(new)
 
 
-def find_entries(X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of entries in a canonical matrix, -1 where there is none; a column of -1 has none."""
-    from attriguard.kernels.entries import find_places
+def entry_levels(
+    X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64], levels: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The level of each wanted entry of a canonical matrix, 0 where it has none, and which of its entries were met.
+
+    A column of -1 has no entry.
+    """
+    from attriguard.kernels.entries import find_levels
     from attriguard.kernels.threads import over_users
 
-    places = np.empty(rows.size, dtype=np.int64)
-    indptr = X.indptr.astype(np.int64, copy=False)
-    over_users(rows.size, lambda start, stop: find_places(indptr, X.indices, rows, columns, start, stop, places))
-    return places
+    found, met = np.empty(rows.size, dtype=np.int64), np.zeros(X.nnz, dtype=np.bool_)
+    given = (*rows_of(X), rows, columns, levels)
+    over_users(rows.size, lambda start, stop: find_levels(*given, start, stop, found, met))
+    return found, met

@@ -22,6 +22,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
+from attriguard.data.releases.in_order import release_in_order
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
 from attriguard.data.releases.places import place_rows
 from attriguard.data.releases.private import refuse_attribute
@@ -45,11 +46,19 @@ def align_items(data: PublicData, items: ArrayLike) -> tuple[csr_array, NDArray[
     X = data.X
     if np.array_equal(column, np.arange(catalogue.size)):  # the very items, in that order
         return X, data.items[:0]
-    target = column[X.indices]
-    known = target >= 0
-    ends = np.concatenate(([0], np.cumsum(known)))
-    aligned = csr_array((X.data[known], target[known], ends[X.indptr]), shape=(data.n_users, catalogue.size))
-    aligned.sort_indices()
+    target, shape = column.astype(np.int32)[X.indices], (data.n_users, catalogue.size)
+    if (column >= 0).all():
+        aligned = csr_array((X.data, target, X.indptr), shape=shape)
+    else:
+        known = target >= 0
+        ends = np.concatenate(([0], np.cumsum(known)))
+        aligned = csr_array((X.data[known], target[known], ends[X.indptr]), shape=shape)
+    found = column[column >= 0]
+    if (found[1:] > found[:-1]).all():  # both catalogues have the items in the same order
+        aligned.has_sorted_indices = aligned.has_canonical_format = True
+    else:
+        aligned = aligned.copy()  # what it shares with the data stays as it is
+        aligned.sort_indices()
     return check_matrix(aligned), data.items[column < 0]
 
 
@@ -179,8 +188,14 @@ def make_release(
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
-    changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
+    if survey is not None and chance.key is not None:  # a generator goes on as it always did
+        made = release_in_order(data, source, (matrix, catalogue), survey, order)
+        if made is not None:
+            after = replace(survey, settled=True, next_number={})
+            added = (made.new, made.user[made.new], matrix.indices[made.new].astype(np.int64))
+            return Release(made.table, made.summary, None, {}, {}, (), after, "", *added)
+    changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     return _release(data, source, changes, catalogue, chance, known, order)
 
 

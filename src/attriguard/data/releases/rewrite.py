@@ -57,8 +57,14 @@ def rewrite(
         columns.append(
             _gather(column, np.concatenate((old, new))[order], extra, field) if isinstance(given, tuple) else given
         )
-        fields.append(field.remove_metadata())
-    return pa.table(columns, schema=pa.schema(fields, metadata=_metadata(source.table.schema.metadata, order.size)))
+        fields.append(field)
+    schema = pa.schema(fields, metadata=source.table.schema.metadata)
+    return pa.table(columns, schema=released_schema(schema, order.size))
+
+
+def released_schema(schema: pa.Schema, n_rows: int) -> pa.Schema:
+    """A table's schema without what may tell about the rows there were."""
+    return pa.schema([field.remove_metadata() for field in schema], metadata=_metadata(schema.metadata, n_rows))
 
 
 def _metadata(metadata: Mapping[bytes, bytes] | None, n_rows: int) -> Mapping[bytes, bytes] | None:

@@ -52,10 +52,12 @@ def build_matrix(
 ) -> tuple[csr_array, SourceTable]:
     """X, and the source with one row for each (user, item); ``raw`` is None for likes."""
     unit = np.ones(source.rows.size, dtype=np.float32) if raw is None else scale.to_unit(raw[source.rows])
+    keys = source.user_of_row * shape[1] + source.item_of_row
+    if (keys[1:] > keys[:-1]).all():  # sorted by user and item already, each pair once
+        return _as_they_stand(unit, source, shape), source
     X = coo_array((unit, (source.user_of_row, source.item_of_row)), shape=shape).tocsr()
     if X.nnz == source.rows.size:
         return X, source
-    keys = source.user_of_row * shape[1] + source.item_of_row
     if duplicates == "error":
         repeats = find_repeats(keys)
         first, second = (table.row(int(source.rows[row])) for row in (repeats.first, repeats.second))
@@ -75,6 +77,15 @@ def build_matrix(
     keep[last] = True
     source = source.of_rows(keep)
     return coo_array((unit[keep], (source.user_of_row, source.item_of_row)), shape=shape).tocsr(), source
+
+
+def _as_they_stand(unit: NDArray[np.float32], source: SourceTable, shape: tuple[int, int]) -> csr_array:
+    """X of rows that are sorted by user and item."""
+    indptr = np.zeros(shape[0] + 1, dtype=np.int32 if unit.size < 2**31 else np.int64)
+    np.cumsum(np.bincount(source.user_of_row, minlength=shape[0]), out=indptr[1:])
+    X = csr_array((unit, source.item_of_row.astype(np.int32), indptr), shape=shape)
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X
 
 
 def _with_levels(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from attriguard.data.tables.cells import gather
 from attriguard.data.tables.csv_text import CsvStyle
@@ -67,6 +68,12 @@ class SourceTable:
             return self
         kept = pa.table([gather(column, self.rows) for column in self.table.columns], schema=self.table.schema)
         return replace(self, table=kept, rows=np.arange(self.rows.size, dtype=np.int64))
+
+    def stands_as(self, X: csr_array) -> bool:
+        """Whether the rows stand as the entries of the matrix do: by user, and then by item."""
+        if self.item_of_row.size != X.nnz or not np.array_equal(self.item_of_row, X.indices):
+            return False
+        return np.array_equal(self.user_of_row, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)))
 
     def of_rows(self, keep: NDArray[np.bool_]) -> SourceTable:
         """Only some of the rows."""

@@ -11,12 +11,13 @@ from attriguard.kernels.reference.adam import adam_step
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
-from attriguard.kernels.reference.entries import find_places, mark_new
+from attriguard.kernels.reference.entries import compare_rows, find_levels, mark_new
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
 from attriguard.kernels.reference.members import finish_rows, train_epoch
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
+from attriguard.kernels.reference.shake import shake_words
 from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
 
 __all__ = [
@@ -31,10 +32,11 @@ __all__ = [
     "best_move",
     "best_moves",
     "change_entries",
+    "compare_rows",
     "conceal",
     "conceal_rows",
     "count_switched",
-    "find_places",
+    "find_levels",
     "finish_rows",
     "greedy_search",
     "hull_gains",
@@ -49,6 +51,7 @@ __all__ = [
     "rival_of",
     "run_on",
     "search_pair",
+    "shake_words",
     "solve_row",
     "solve_rows",
     "train_epoch",

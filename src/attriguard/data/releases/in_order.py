@@ -1,0 +1,106 @@
+"""A table that is sorted by user and item, without other columns: its release is the released matrix, row by row.
+
+That is how engines hand blocks of most tables over. Whatever this cannot write in the very cells that `rewrite` would
+gather is left to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from attriguard.data.public_data import PublicData
+from attriguard.data.releases.changes import ReleaseSummary
+from attriguard.data.releases.item_order import LARGEST_NUMBER
+from attriguard.data.releases.orders import Level
+from attriguard.data.releases.rewrite import released_schema
+from attriguard.data.releases.survey import Survey
+from attriguard.data.tables.arrays import plain_array
+from attriguard.data.tables.cells import rating_cells
+from attriguard.data.tables.ids import lookup
+from attriguard.data.tables.source import SourceTable
+from attriguard.kernels.rows import rows_of
+
+Ints = NDArray[np.int64]
+
+
+class InOrder(NamedTuple):
+    """The released table, its counts, which of its rows are new, and each row's user."""
+
+    table: pa.Table
+    summary: ReleaseSummary
+    new: NDArray[np.bool_]
+    user: Ints
+
+
+def release_in_order(
+    data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey, wanted: str
+) -> InOrder | None:
+    """The release, given the released matrix and the items of its columns; None for any other kind of table."""
+    matrix, items = released
+    if not (_by_user_and_item(source, survey, wanted) and _sorted_numbers(data, items) and source.stands_as(data.X)):
+        return None
+    column = lookup(data.items, items)
+    cells = _rating_cells(data, source)
+    if cells is None or (column < 0).any():
+        return None
+    summary, levels, new = _compared(data, matrix, column)
+    user = np.repeat(np.arange(data.n_users), np.diff(matrix.indptr))
+    columns = {source.user: pa.array(data.users[user]), source.item: pa.array(items[matrix.indices])}
+    if source.rating is not None:
+        columns[source.rating] = cells.take(pa.array(levels))
+    schema = released_schema(source.table.schema, levels.size)
+    try:
+        table = pa.table([columns[k].cast(kind) for k, kind in enumerate(schema.types)], schema=schema)
+    except pa.ArrowException:
+        return None
+    return InOrder(table, summary, new, user) if levels.all() else None
+
+
+def _compared(data: PublicData, matrix: csr_array, column: Ints) -> tuple[ReleaseSummary, Ints, NDArray[np.bool_]]:
+    """The counts of rows, the level of each entry of the released matrix, and which entries are new."""
+    from attriguard.kernels.entries import compare_rows
+    from attriguard.kernels.threads import over_users
+
+    counts = np.empty((data.n_users, 3), dtype=np.int64)
+    levels, new = np.empty(matrix.nnz, dtype=np.int64), np.empty(matrix.nnz, dtype=np.bool_)
+    given = (*rows_of(data.X), column, *rows_of(matrix), data.scale.levels)
+    over_users(data.n_users, lambda start, stop: compare_rows(*given, start, stop, counts, levels, new))
+    kept, changed, removed = counts.sum(axis=0).tolist()
+    return ReleaseSummary(kept, changed, removed, added=int(np.count_nonzero(new))), levels, new
+
+
+def _by_user_and_item(source: SourceTable, survey: Survey, wanted: str) -> bool:
+    """Whether the release of a table without other columns is to be sorted by user and item."""
+    if source.other_columns or source.csv is not None:
+        return False
+    asked = [(Level(source.user, mode), Level(source.item, "numbers")) for mode in ("numbers", "together")]
+    return wanted == "sorted" or (wanted == "keep" and survey.order in asked)
+
+
+def _sorted_numbers(data: PublicData, items: NDArray[Any]) -> bool:
+    """Whether all ids are numbers, and the columns of the released matrix are in order."""
+    for ids in (data.users, data.items, items):
+        if ids.dtype != np.int64 or (ids.size and max(-int(ids.min()), int(ids.max())) >= LARGEST_NUMBER):
+            return False
+    return bool((items[1:] > items[:-1]).all())
+
+
+def _rating_cells(data: PublicData, source: SourceTable) -> pa.Array | None:
+    """The cell of every level, none of them missing; None where the table writes some rating in another way."""
+    if source.rating is None:
+        return pa.array([], pa.int64())
+    kind = source.table.schema.field(source.rating).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return None
+    cells = rating_cells(kind, data.scale)
+    if cells.slice(1).null_count:
+        return None
+    if pa.types.is_integer(kind):  # a whole number has one cell
+        return cells
+    levels = np.rint(data.X.data.astype(np.float64) * data.scale.levels).astype(np.int64)
+    return cells if cells.take(pa.array(levels)).equals(plain_array(source.table.column(source.rating))) else None
