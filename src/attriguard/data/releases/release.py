@@ -190,13 +190,23 @@ def make_release(
     refuse_attribute(data, source, data.attribute)
     chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
     if survey is not None and chance.key is not None:  # a generator goes on as it always did
-        made = release_in_order(data, source, (matrix, catalogue), survey, order)
-        if made is not None:
-            after = replace(survey, settled=True, next_number={})
-            added = (made.new, made.user[made.new], matrix.indices[made.new].astype(np.int64))
-            return Release(made.table, made.summary, None, {}, {}, (), after, "", *added)
+        quick = _written_in_order(data, source, (matrix, catalogue), survey, order)
+        if quick is not None:
+            return quick
     changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
     return _release(data, source, changes, catalogue, chance, known, order)
+
+
+def _written_in_order(
+    data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey, order: str
+) -> Release | None:
+    """The release of a sorted table of numbers, written from the released matrix; None where that cannot be."""
+    made = release_in_order(data, source, released, survey, order)
+    if made is None:
+        return None
+    after = replace(survey, settled=True, next_number={})
+    added = (made.new, made.user[made.new], released[0].indices[made.new].astype(np.int64))
+    return Release(made.table, made.summary, None, {}, {}, (), after, "", *added)
 
 
 def survey_data(data: PublicData) -> Survey:
