@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from attriguard.attacks.forest import Forest as Forest
     from attriguard.attacks.inversion import MechanismInversion as MechanismInversion
     from attriguard.attacks.kept import Keeping as Keeping
+    from attriguard.attacks.kept import OnAverage as OnAverage
+    from attriguard.attacks.kept import OnDifferences as OnDifferences
+    from attriguard.attacks.kept import OnHistory as OnHistory
+    from attriguard.attacks.kept import OnShares as OnShares
+    from attriguard.attacks.kept import OnTurnover as OnTurnover
+    from attriguard.attacks.kept import OnUnion as OnUnion
     from attriguard.attacks.large import LargeNetwork as LargeNetwork
     from attriguard.attacks.logistic import Logistic as Logistic
     from attriguard.attacks.lowrank import LowRank as LowRank
@@ -50,6 +56,15 @@ _PLACES = {
     "DS-A": "attriguard.attacks.sets:DeepSet",
     "GBM-A": "attriguard.attacks.boosting:Boosting",
 }
+# Attackers who keep every release: their rows are histories, so no table of ratings alone can be given to them.
+_KEEPING = {
+    "UNION-A": "attriguard.attacks.kept:OnUnion",
+    "DIFF-A": "attriguard.attacks.kept:OnDifferences",
+    "TURN-A": "attriguard.attacks.kept:OnTurnover",
+    "HIST-A": "attriguard.attacks.kept:OnHistory",
+    "SHARE-A": "attriguard.attacks.kept:OnShares",
+    "MEAN-A": "attriguard.attacks.kept:OnAverage",
+}
 # Classes without a name in the registry: they are made from other attacks.
 _MORE = (
     "attriguard.attacks.base:Attack",
@@ -62,9 +77,11 @@ _MORE = (
     "attriguard.attacks.detector:Detector",
     "attriguard.attacks.detector:DetectThenAttack",
 )
-_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in (*_MORE, *_PLACES.values())}
+_ALL = (*_MORE, *_KEEPING.values(), *_PLACES.values())
+_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in _ALL}
 
 ATTACKS: Registry[Attack] = Registry("attack", "attriguard.attacks.base:Attack", _PLACES, group="attriguard.attacks")
+KEEPING: Registry[Keeping] = Registry("attack on histories", "attriguard.attacks.kept:Keeping", _KEEPING)
 
 
 def get(name: str, **options: Any) -> Attack:
@@ -73,11 +90,11 @@ def get(name: str, **options: Any) -> Attack:
     Parameters
     ----------
     name
-        A name of the registry ("LR-A"), or "module:Class".
+        A name of the registry ("LR-A"; "UNION-A" and the others who keep every release), or "module:Class".
     **options
         Options of the attack's constructor.
     """
-    return ATTACKS.make(name, **options)
+    return KEEPING.make(name, **options) if name in KEEPING else ATTACKS.make(name, **options)
 
 
 def class_of(name: str) -> type[Attack]:
@@ -86,8 +103,13 @@ def class_of(name: str) -> type[Attack]:
 
 
 def names() -> list[str]:
-    """The names of all attacks, those of installed packages included."""
+    """The names of all attacks on one table, those of installed packages included."""
     return list(ATTACKS)
+
+
+def keeping(releases: int) -> list[Keeping]:
+    """Everybody who keeps every release, untrained, for histories of so many."""
+    return [KEEPING.make(name, releases=releases) for name in KEEPING]
 
 
 def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
@@ -98,5 +120,5 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
     return ATTACKS.lineup(wanted, **options)
 
 
-__all__ = [*_EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names"]
-__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "class_of", "get", "lineup", "names")
+__all__ = [*_EXPORTS, "ATTACKS", "KEEPING", "class_of", "get", "keeping", "lineup", "names"]
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "KEEPING", "class_of", "get", "keeping", "lineup", "names")

@@ -5,9 +5,10 @@ Three groups that share nobody: the guards' users, the attacker's users and the 
 Guards are learnt anew for every third release, from what their users have by then. The budget is 4 changes a user on
 average over users, at a price that is settled on a tenth of the guards' users. Every release is drawn anew, or drawn
 under a key, or planned with a ledger; or with one that caps a user's changes at 4 over all releases, shown beside it.
-The attacker knows the values of his own users and learns from their releases: from the union of all, from the
-differences, from how often items were shown, and from each release alone, averaged; or he learns from their original
-ratings. Beside it stands a single release of the final data, attacked in the same ways.
+The attacker knows the values of his own users and learns from their releases, in every way that the registry of
+attackers who keep everything has: from the union of all, from the differences, from what disappeared and what came, from
+all releases side by side, from how often items were shown, and from each release alone, averaged; or he learns from
+their original ratings. Beside it stands a single release of the final data, attacked by the same classifiers.
 
 Rule: holds if, with the ledger, the strongest attacker who has all releases infers at most 0.02 more than the strongest
 one who has a single release of the final data, behind "conceal" (the core), behind "mislead" and behind "both"; and if
@@ -24,8 +25,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from attriguard.attacks import KEEPING
 from attriguard.attacks.base import Attack
-from attriguard.attacks.kept import AVERAGE, Keeping, side_by_side, union
+from attriguard.attacks.kept import side_by_side, union
 from attriguard.data.public_data import PublicData
 from attriguard.data.split import stratified_test_mask
 from attriguard.evaluation.figures import rounded
@@ -44,7 +46,7 @@ RELEASES, ANEW, FIRST = 12, 3, 0.5
 BUDGET, MORE = 4.0, 0.02
 KEY = b"one key for all twelve releases"
 # Who looks at what; the faster attacker tries everything.
-VIEWS = {"LR-A": ("union", "differences", "shares", AVERAGE), "MLP-A": ("union", "differences")}
+VIEWS = {"LR-A": tuple(KEEPING), "MLP-A": ("UNION-A", "DIFF-A")}
 # After how many releases the attacker is asked, and by whom the curve is drawn.
 ASKED, CURVE = (1, 4, 8, 12), "LR-A"
 # The share of a guard's users on whom its price is settled.
@@ -112,7 +114,7 @@ class BeyondReleases(Experiment):
         attackers = list(next(iter(numbers["goals"].values()))["schemes"][LEDGER]["final"])
         rows = []
         for goal, each in numbers["goals"].items():
-            single = [share(each["single"].get(name.split(" on the ")[0] + _learnt(name))) for name in attackers]
+            single = [share(each["single"].get(name.split(" by ")[-1])) for name in attackers]
             rows.append([goal, "one release", f"{each['changes']:.2f}", *single])
             for scheme in SCHEMES:
                 found = each["schemes"][scheme]
@@ -136,10 +138,6 @@ class BeyondReleases(Experiment):
 UNAWARE = ", learnt from originals"
 
 
-def _learnt(name: str) -> str:
-    return UNAWARE if name.endswith(UNAWARE) else ""
-
-
 def best(found: Mapping[str, float]) -> float:
     """The strongest attacker's accuracy."""
     return max(found.values())
@@ -157,6 +155,7 @@ class _Trial:
         self.learning, self.settling = guards.take(~held), guards.take(held)
         self.times = [arrivals(g.X, RELEASES, work.seed + 1, first=FIRST) for g in (self.learning, self.settling)]
         self._guards: dict[int, AttriGuard] = {}
+        self._unaware: dict[str, Attack] = {}
 
     def goal(self, goal: str, progress: Progress) -> dict[str, Any]:
         """One release of the final data, and twelve by every scheme, attacked."""
@@ -169,7 +168,7 @@ class _Trial:
         attacks = [self.work.attack(name) for name in VIEWS]
         return {
             "changes": rounded(changed(self.released.X, single)),
-            "single": self.attacked([single], dict.fromkeys(attacks, ("last",))),
+            "single": self.attacked([single], dict.fromkeys(attacks, ())),
             "schemes": {
                 scheme: {
                     "changes": rounded(history.changes),
@@ -193,18 +192,24 @@ class _Trial:
         return own.settle(upto(self.settling, self.times[1], t).X)
 
     def attacked(self, releases: Sequence[csr_array], lineup: Mapping[Attack, Sequence[str]]) -> dict[str, float]:
-        """What every attacker infers of the test users from these releases."""
+        """What every attacker infers of the test users from these releases; without views, from the last one."""
         rows, n = side_by_side(releases), self.mine.n_users
         found, everything = {}, union(releases)
         for attack, views in lineup.items():
             for view in views:
-                keeping = Keeping(attack.untrained(), view, len(releases)).fit(rows[:n], self.mine.y)
-                name = attack.name if view == "last" else keeping.name
-                found[name] = self.accuracy(keeping.predict(rows[n:]))
-            unaware = attack.untrained().fit(self.mine.X, self.mine.y)
-            named = f"{attack.name}{UNAWARE}" if views == ("last",) else f"{attack.name} on the union{UNAWARE}"
-            found[named] = self.accuracy(unaware.predict(everything[n:]))
+                keeping = KEEPING.make(view, base=attack.untrained(), releases=len(releases))
+                found[keeping.name] = self.accuracy(keeping.fit(rows[:n], self.mine.y).predict(rows[n:]))
+            if not views:
+                retrained = attack.untrained().fit(releases[-1][:n], self.mine.y)
+                found[attack.name] = self.accuracy(retrained.predict(releases[-1][n:]))
+            found[f"{attack.name}{UNAWARE}"] = self.accuracy(self.unaware(attack).predict(everything[n:]))
         return found
+
+    def unaware(self, attack: Attack) -> Attack:
+        """The attacker who learnt from original ratings; learnt once."""
+        if attack.name not in self._unaware:
+            self._unaware[attack.name] = attack.untrained().fit(self.mine.X, self.mine.y)
+        return self._unaware[attack.name]
 
     def curve(self, releases: Sequence[csr_array], attack: Attack) -> float:
         """What the union of some releases tells an attacker who learns from such unions."""
