@@ -134,6 +134,13 @@ def mark_new(rng):
     return [indptr, indices, *old[:2], *span(rng, n), untouched(indices.size, np.bool_)]
 
 
+def md5_numbers(rng):
+    n = users(rng)
+    ends = np.concatenate([[0], np.cumsum(rng.integers(0, 150, n))])
+    prefix, text = (rng.integers(0, 256, size).astype(np.uint8) for size in (rng.integers(0, 70), ends[-1]))
+    return [prefix, text, ends, *span(rng, n), untouched(n, np.uint64)]
+
+
 def bounds(rng, n_items):
     """What added entries may rise to, and whether they do so at once."""
     jump = rng.random() < 0.3

@@ -46,6 +46,7 @@ TABLE = {
     "hull.hull_gains": Comparison(cases.hull, 1e-6),
     "kkt.priced_rows": Comparison(cases.priced, 1e-9),
     "kkt.solve_rows": Comparison(cases.kkt, 1e-9),
+    "md5.md5_numbers": Comparison(cases.md5_numbers, 0),
     "members.finish_rows": Comparison(cases.finish_rows, 1e-4),
     "members.train_epoch": Comparison(cases.train_epoch, 1e-4),
     "moves.best_moves": Comparison(cases.moves, 0, NUMBERS),

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,12 @@ import pytest
 import attriguard as ag
 from attriguard.errors import DataError, ParameterError
 from attriguard.ledger.entries import Entries
+from attriguard.ledger.files import write_told
 from attriguard.ledger.store import Addition, Ledger
 
 KEY = b"0123456789abcdef"
 SCALE = (1.0, 5.0, 1.0)
-MOMENTS = 30
+MOMENTS = 60
 
 KILLED = """
 import os, signal, sys
@@ -62,7 +64,7 @@ def addition(release, users=(3, 7, 7), told=(1, 0, 4)):
         draw=np.zeros(len(users), np.int32), release=np.full(len(users), release, np.int32),
         names=np.array([f"{release}-{k}" for k in range(len(users))], dtype=object),
     )  # fmt: skip
-    return Addition("city", SCALE, entries, None, {"goal": "conceal"})
+    return Addition("city", SCALE, {"goal": "conceal"}, partial(write_told, entries=entries, cells=None))
 
 
 def begin(folder):
@@ -149,8 +151,9 @@ def test_damage_is_told_and_malice_too(tmp_path):
 def test_a_ledger_that_tells_something_twice_is_refused(tmp_path):
     ledger = begin(tmp_path)
     again = addition(2)
-    again.entries.names[:] = addition(1).entries.names  # the hidden rating of user 7, told
-    again.entries.told[:] = [1, 2, 4]
+    entries = again.files.keywords["entries"]
+    entries.names[:] = addition(1).files.keywords["entries"].names  # the hidden rating of user 7, told
+    entries.told[:] = [1, 2, 4]
     ledger.commit(again, lambda whole: None, None)
     with pytest.raises(DataError, match="hidden, added or changed, and told in another way"):
         ag.check_ledger(tmp_path / "ledger", key=KEY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,21 +12,9 @@ from numpy.typing import NDArray
 
 from attriguard.errors import DataError
 
-HASH_BYTES = 8
 NUMBERS = {"user": pa.uint64(), "own": pa.int32(), "told": pa.int32(), "draw": pa.int32(), "release": pa.int32()}
 # What can have happened to a rating, and which of these count as changes.
 KEPT, HIDDEN, ADDED, CHANGED = "kept", "hidden", "added", "changed"
-
-
-def user_hashes(users: NDArray[Any], key: bytes) -> NDArray[np.uint64]:
-    """Ids as keyed hashes: without the key, a list of ids does not tell who is in a ledger; 7 and "7" are the same."""
-    keyed = hashlib.blake2b(digest_size=HASH_BYTES, key=key)  # the key's part of the work is done once
-    digests = []
-    for user in users.tolist():
-        mark = keyed.copy()
-        mark.update(str(user).encode())
-        digests.append(mark.digest())
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)

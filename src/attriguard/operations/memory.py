@@ -15,12 +15,12 @@ from scipy.sparse import csr_array
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.release import Release
 from attriguard.data.releases.told import ToldRows
-from attriguard.data.scale import RatingScale
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
 from attriguard.ledger.standing import Standing, stand
-from attriguard.ledger.store import CELL, ITEM, USER, Addition, Ledger
+from attriguard.ledger.files import CELL, ITEM, USER, Adding, write_told
+from attriguard.ledger.store import Addition, Ledger
 from attriguard.operations.wishes import Wishes
 
 Ints = NDArray[np.int64]
@@ -42,6 +42,15 @@ class Told:
     planned: int  # users with news
     known: int  # users whom an earlier release had
     n_users: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Users, and ratings by what was done to them."""
+        return {"users": self.n_users, "planned": self.planned, "known": self.known, **self.entries.counts()}
+
+    def files(self, folder: Path) -> list[dict[str, Any]]:
+        """Write it into a ledger's folder, or into one of work for a ledger."""
+        return write_told(folder, self.entries, self.cells)
 
     @property
     def left(self) -> csr_array:
@@ -80,24 +89,11 @@ class Memory:
 
     def stand(self, data: PublicData, items: NDArray[Any]) -> Standing:
         """The users of a table with their past."""
-        self.ledger.check_scale(_numbers(data.scale))
+        self.ledger.check_scale(data.scale.numbers)
         hashes = self.ledger.hashes(data.users)
-        standing = stand(data, items, *self.ledger.entries.of_users(hashes))
-        return replace(standing, hashes=hashes, told_rows=tuple(self._told_rows(hashes, standing.items)))
-
-    def _told_rows(self, hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
-        """The rows that were added before, of these users, release by release."""
-        order = np.argsort(hashes, kind="stable")
-        found = []
-        for table in self.ledger.cells if hashes.size else ():
-            user = table.column(USER).to_numpy()
-            row = order[np.minimum(np.searchsorted(hashes[order], user), hashes.size - 1)]
-            column = lookup(table.column(ITEM).to_numpy(zero_copy_only=False), items)
-            mine = np.flatnonzero((hashes[row] == user) & (column >= 0))
-            names = [name for name in table.column_names if name.startswith(CELL)]
-            cells = table.select(names).rename_columns([name.removeprefix(CELL) for name in names])
-            found.append(ToldRows(row[mine], column[mine], cells.take(pa.array(mine))))
-        return found
+        entries, cells = self.ledger.past(hashes)
+        standing = stand(data, items, *entries.of_users(hashes))
+        return replace(standing, hashes=hashes, told_rows=tuple(_told_rows(cells, hashes, standing.items)))
 
     def most(self, standing: Standing, most: int | None) -> int | Ints | None:
         """The most changes: in this release, and of what is left of those for ever."""
@@ -120,7 +116,7 @@ class Memory:
         return Told(
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),
-            _numbers(data.scale),
+            data.scale.numbers,
             standing,
             rows,
             int(standing.news.size),
@@ -135,11 +131,17 @@ class Entry:
     The same release may be saved several times, under several names; it is entered once.
     """
 
-    def __init__(self, memory: Memory, told: Told, about: Mapping[str, Any]) -> None:
-        users = {"users": told.n_users, "planned": told.planned, "known": told.known}
+    def __init__(
+        self,
+        memory: Memory,
+        scale: tuple[float, float, float],
+        counts: Mapping[str, int],
+        about: Mapping[str, Any],
+        files: Adding,
+    ) -> None:
         self.memory, self.entered = memory, False
-        self.about = {"release": memory.turn + 1, **about, **users, **told.entries.counts()}
-        self._addition = Addition(memory.attribute, told.scale, told.entries, told.cells, self.about)
+        self.about = {"release": memory.turn + 1, **about, **counts}
+        self._addition = Addition(memory.attribute, scale, self.about, files)
 
     @property
     def words(self) -> str:
@@ -165,8 +167,19 @@ class Entry:
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
-def _numbers(scale: RatingScale) -> tuple[float, float, float]:
-    return float(scale.lowest), float(scale.highest), float(scale.step)
+def _told_rows(cells: Sequence[pa.Table], hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
+    """The rows that were added before, of these users, release by release."""
+    order = np.argsort(hashes, kind="stable")
+    found = []
+    for table in cells if hashes.size else ():
+        user = table.column(USER).to_numpy()
+        row = order[np.minimum(np.searchsorted(hashes[order], user), hashes.size - 1)]
+        column = lookup(table.column(ITEM).to_numpy(zero_copy_only=False), items)
+        mine = np.flatnonzero((hashes[row] == user) & (column >= 0))
+        names = [name for name in table.column_names if name.startswith(CELL)]
+        rows = table.select(names).rename_columns([name.removeprefix(CELL) for name in names])
+        found.append(ToldRows(row[mine], column[mine], rows.take(pa.array(mine))))
+    return found
 
 
 def _cells(data: PublicData, standing: Standing, release: Release, hashes: NDArray[np.uint64]) -> pa.Table | None:

@@ -192,13 +192,14 @@ class Protector:
         """The same for the blocks of one table."""
         if self.memory is None:
             return None
-        about = {
-            "goal": self.planner.goal.name,
-            "policy": self.guard.policy,
-            "budget": float(budget.mean()) if budget.size else 0.0,
-            "guard": fingerprint(self.guard.learnt_),
-        }
-        return Entry(self.memory, told[0] if len(told) == 1 else Told.joined(told), about)
+        whole = told[0] if len(told) == 1 else Told.joined(told)
+        about = self.about(float(budget.mean()) if budget.size else 0.0)
+        return Entry(self.memory, whole.scale, whole.counts, about, whole.files)
+
+    def about(self, budget: float) -> dict[str, Any]:
+        """What a ledger says of a release besides its counts; ``budget`` is the mean of those who were planned for."""
+        goal, guard = self.planner.goal.name, fingerprint(self.guard.learnt_)
+        return {"goal": goal, "policy": self.guard.policy, "budget": budget, "guard": guard}
 
     @property
     def attribute(self) -> str:

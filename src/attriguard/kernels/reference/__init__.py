@@ -15,6 +15,7 @@ from attriguard.kernels.reference.entries import find_places, mark_new
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
+from attriguard.kernels.reference.md5 import md5_numbers
 from attriguard.kernels.reference.members import finish_rows, train_epoch
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
 from attriguard.kernels.reference.units import add_units, change_entries, count_switched, list_switched
@@ -42,6 +43,7 @@ __all__ = [
     "l2_costs",
     "list_switched",
     "mark_new",
+    "md5_numbers",
     "merge_rows",
     "merged_lengths",
     "priced_row",
