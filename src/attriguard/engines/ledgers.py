@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from attriguard.ledger.files import adopt
 from attriguard.ledger.hashes import secret_text
 from attriguard.ledger.store import Ledger
 from attriguard.operations.memory import Entry, Memory, Told
-from attriguard.operations.protector import Block, Protector
+from attriguard.operations.protector import Protector
 
 Facts = dict[str, Any]
 # What parts write for the ledger, in the folder of the run's work.
@@ -68,19 +68,12 @@ def check_ledger(protector: Protector, scale: tuple[float, float, float]) -> Non
         protector.memory.ledger.check()
 
 
-def piece_of(blocks: Iterable[Block], folder: Path) -> Facts | None:
-    """Write what some blocks tell, and say what there is to enter; None without a ledger."""
-    told, budget, planned = list[Told](), 0.0, 0
-    for block in blocks:
-        if block.told is None:
-            return None
-        told.append(block.told)
-        budget, planned = budget + float(block.plan.budget.sum()), planned + block.plan.budget.size
+def piece_of(told: Sequence[Told], folder: Path) -> Facts:
+    """Write what the blocks of a part tell, and say what there is to enter."""
     if not told:
-        return {"counts": {}, "scale": None, "budget": 0.0, "planned": 0, "files": []}
+        return {"counts": {}, "scale": None, "budget": 0.0, "files": []}
     whole = told[0] if len(told) == 1 else Told.joined(told)
-    files = whole.files(folder)
-    return {"counts": whole.counts, "scale": whole.scale, "budget": budget, "planned": planned, "files": files}
+    return {"counts": whole.counts, "scale": whole.scale, "budget": whole.budget, "files": whole.files(folder)}
 
 
 def entry_of(protector: Protector, pieces: Iterable[Facts | None], folder: Path) -> Entry | None:
@@ -88,21 +81,20 @@ def entry_of(protector: Protector, pieces: Iterable[Facts | None], folder: Path)
     found = [piece for piece in pieces if piece is not None and piece["scale"] is not None]
     if protector.memory is None or not found:
         return None
-    counts, planned = Counter[str](), sum(piece["planned"] for piece in found)
+    counts = Counter[str]()
     for piece in found:
         counts.update(piece["counts"])
-    about = protector.about(sum(piece["budget"] for piece in found) / planned if planned else 0.0)
+    about = protector.about(sum(piece["budget"] for piece in found) / max(1, counts["planned"]))
     low, high, step = found[0]["scale"]
     files = [file for piece in found for file in piece["files"]]
     named = {name: counts[name] for name in found[0]["counts"]}
     return Entry(protector.memory, (low, high, step), named, about, lambda into: adopt(into, folder, files))
 
 
-def note_piece(piece: Facts | None, folder: Path, k: int) -> None:
+def note_piece(piece: Facts, folder: Path, k: int) -> None:
     """A record of the piece of a partition: whoever makes the partition again writes the same."""
-    if piece is not None:
-        with written_beside(folder / f"piece-{k:05d}.json", private=True) as file:
-            file.write(json.dumps(piece).encode())
+    with written_beside(folder / f"piece-{k:05d}.json", private=True) as file:
+        file.write(json.dumps(piece).encode())
 
 
 def noted_pieces(folder: Path, n: int) -> list[Facts]:

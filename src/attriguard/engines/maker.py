@@ -59,7 +59,9 @@ class Maker:
             block = self.protector.prepare(table)
             made = self.protector.release(block, self.protector.plan(block, Progress()), None)
             write_table(made.release.table, self.parts.path(k), made.release.csv)
-            facts |= facts_of(self.protector, block, made) | {"ledger": piece_of([made], pieces_of(self.parts.work))}
+            facts |= facts_of(self.protector, block, made)
+            if made.told is not None:
+                facts["ledger"] = piece_of([made.told], pieces_of(self.parts.work))
         self.parts.note(k, facts)
         return facts
 

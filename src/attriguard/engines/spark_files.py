@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from attriguard.data.files import make_folder, sync
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
+from attriguard.engines.ledgers import entry_of, noted_pieces, pieces_of
 from attriguard.engines.maker import totals_of
-from attriguard.engines.parts import seal, sha256_of
+from attriguard.engines.parts import MANIFEST, seal, sha256_of
 from attriguard.engines.release import ReleasedParts, asked_wishes, check_folder, guard_bytes, refuse_inside, terms_of
 from attriguard.engines.sources import Source, open_source
 from attriguard.engines.spark import Frame, load_spark
@@ -64,19 +66,32 @@ def protect_on_spark(
     make_folder(output.absolute().parent)
     with used_alone(output), _beside(output) as work:
         content = guard_bytes(guard)
-        terms = terms_of(source, content, wishes, options, f"spark {pyspark.__version__}")
-        totals = _written(source, protector, content, run, options, work / "rows")
+        terms = terms_of(source, content, protector, options, f"spark {pyspark.__version__}")
+        totals, n = _written(source, protector, content, run, options, work / "rows")
         files = _gathered(work / "rows", work / "release", totals["rows"])
+        pieces = noted_pieces(pieces_of(work), n) if protector.memory is not None else []
+        entry = entry_of(protector, pieces, pieces_of(work))
+        totals |= {} if entry is None else {"entered": entry.words}
         seal(work / "release", {**terms, "parts": len(files), "files": files, "totals": totals})
-        os.rename(work / "release", output)
-        sync(output.absolute().parent)
+        if entry is None:
+            _named(work / "release", output)
+        else:
+            entry.write(partial(_named, work / "release", output), output / MANIFEST)
     return ReleasedParts(output, protector.planner.goal.name, len(files), totals, wishes.order == "shuffled")
+
+
+def _named(release: Path, output: Path, whole: Callable[[Path], None] | None = None) -> None:
+    """The release gets its name; ``whole`` is called before that with the manifest, which stands for all of it."""
+    if whole is not None:
+        whole(release / MANIFEST)
+    os.rename(release, output)
+    sync(output.absolute().parent)
 
 
 def _written(
     source: Source, protector: Protector, guard: bytes, run: SparkRun, options: Mapping[str, Any], rows: Path
-) -> dict[str, Any]:
-    """Have Spark write the release into the folder ``rows``, and say what it counted."""
+) -> tuple[dict[str, Any], int]:
+    """Have Spark write the release into the folder ``rows``; what it counted, and the number of partitions."""
     n_rows = source.count(None)
     with session(run.master, run.memory, rows.parent) as spark:
         context = spark.sparkContext
@@ -85,7 +100,7 @@ def _written(
         n = usual if run.parts is None else check_count(run.parts, name="parts")
         run.progress.tell("looking at the table")
         frame = Frame.of(_read(spark, source), protector, source.name, source.style)
-        package = frame.package(guard, options, n_rows)
+        package = frame.package(guard, options, n_rows, pieces_of(rows.parent.absolute()))
         protected = frame.protected(package, n, facts)
 
         def tell() -> None:
@@ -94,7 +109,7 @@ def _written(
             run.progress.tell(f"{users:,} users, {ratings:,} of about {whole:,} ratings", ratings / max(1, whole))
 
         watched(context, lambda: protected.write.parquet(rows.absolute().as_uri()), tell)
-        return totals_of([facts.value], len(protector.wishes.locked.pairs))
+        return totals_of([facts.value], len(protector.wishes.locked.pairs)), n
 
 
 def _read(spark: Any, source: Source) -> Any:

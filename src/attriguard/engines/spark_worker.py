@@ -14,8 +14,11 @@ import pyarrow as pa
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import InputTable
 from attriguard.engines.buckets import settle
+from attriguard.engines.ledgers import note_piece, piece_of, remembering
 from attriguard.engines.maker import COUNTS, facts_of, source_of, source_record, wishes_of, wishes_record
 from attriguard.engines.sources import Source
+from attriguard.ledger.hashes import bucket_of, text_hashes
+from attriguard.operations.memory import Told
 from attriguard.operations.protect import protector_for, released_blocks
 from attriguard.operations.protector import Protector
 from attriguard.operations.wishes import Wishes
@@ -41,6 +44,7 @@ class Ready(NamedTuple):
 
     protector: Protector
     csv: CsvStyle | None
+    pieces: Path | None  # where what is told the ledger goes
 
 
 class Facts:
@@ -57,10 +61,16 @@ class Facts:
 
 
 def package_of(
-    source: Source, guard: bytes, wishes: Wishes, options: Mapping[str, Any], rows: tuple[pa.Table, pa.Table | None]
+    source: Source,
+    guard: bytes,
+    wishes: Wishes,
+    options: Mapping[str, Any],
+    rows: tuple[pa.Table, pa.Table | None],
+    ledger: Mapping[str, Any] | None = None,
 ) -> Package:
-    """The package: ``rows`` are those of some users, and one of each item."""
+    """The package: ``rows`` are those of some users, and one of each item; ``ledger`` says where it is."""
     job = {
+        "ledger": ledger,
         "source": source_record(source),
         "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
         "options": dict(options),
@@ -77,13 +87,36 @@ def task_of(name: str, package: Any, facts: Any = None) -> Callable[[Iterable[pa
             while len(_ready) >= MOST_READY:
                 _ready.pop(next(iter(_ready)))
             _ready[name] = _made_ready(Package(*package.value))
-        protector, csv = _ready[name]
+        protector, csv, pieces = _ready[name]
+        told = list[Told]()
         for block, made in released_blocks(_gathered(batches), protector, csv=csv):
             if facts is not None:
                 facts.add(facts_of(protector, block, made))
+            if made.told is not None:
+                told.append(made.told.bare)
             yield from made.release.table.to_batches()
+        if pieces is not None:
+            note_piece(piece_of(told, pieces), pieces, _partition())
 
     return attriguard_protect
+
+
+def bucket_task(package: Any, n: int) -> Callable[[pa.Array], pa.Array]:
+    """What Spark calls with ids as text, for the bucket of each: the partition in which the ledger has the user."""
+
+    def attriguard_bucket(users: pa.Array) -> pa.Array:
+        key = bytes.fromhex(json.loads(package.value[0])["ledger"]["key"])
+        return pa.array(bucket_of(text_hashes(users.fill_null(""), key), n), pa.int32())
+
+    return attriguard_bucket
+
+
+def _partition() -> int:
+    """The number of the partition that this task makes."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def _made_ready(package: Package) -> Ready:
@@ -98,7 +131,8 @@ def _made_ready(package: Package) -> Ready:
         protector = protector_for(path, wishes_of(job["wishes"]), job["options"]).for_blocks()
     items = InputTable(_table_of(package.items), source.name, source.style) if package.items else None
     settled = settle(protector, InputTable(_table_of(package.sample), source.name, source.style), items)
-    return Ready(settled, source.style)
+    ledger = job["ledger"]
+    return Ready(remembering(settled, ledger), source.style, None if ledger is None else Path(ledger["pieces"]))
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

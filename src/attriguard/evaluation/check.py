@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.attacks import KEEPING, keeping
 from attriguard.attacks.base import Attack
+from attriguard.attacks.kept import side_by_side, union
 from attriguard.evaluation.exposure import averaged
 from attriguard.evaluation.forensics import Forensics
 from attriguard.evaluation.inference import (
@@ -92,14 +94,17 @@ class Checker:
         self.X, self.y, self.group, self.attacks = X, y, group, tuple(attacks)
         self._learnt: dict[Attack, tuple[Learnt, Inference]] = {}
 
-    def check(self, released: csr_array, progress: ProgressLike = None, enough: Enough | None = None) -> Check:
-        """Attack one release: the same users, and columns, as the original.
+    def check(
+        self, releases: Sequence[csr_array], progress: ProgressLike = None, enough: Enough | None = None
+    ) -> Check:
+        """Attack the last release, with all that came before it: the same users, and columns, as the original.
 
         ``enough`` is asked after each attacker whether the others are still needed; what is left out is not in the
-        result.
+        result. Where there are several releases, those who keep everything attack, too.
         """
-        before, after = [], []
-        for attack, part in Progress.of(progress).each(self.attacks, lambda attack: attack.name):
+        released, before, after = union(releases), [], []
+        attacking, keepers = Progress.of(progress).parts(len(self.attacks), len(KEEPING) * (len(releases) > 1))
+        for attack, part in attacking.each(self.attacks, lambda attack: attack.name):
             first, second = part.parts(float(attack not in self._learnt), 1)
             unaware, original = self._original(attack, first)
             before.append(original)
@@ -108,8 +113,20 @@ class Checker:
             after.append(self._found(attack, "original", unaware, released).at_best)
             if enough is not None and enough(after):
                 break
+        else:
+            after += self._kept(releases, keepers)
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
+
+    def _kept(self, releases: Sequence[csr_array], progress: Progress) -> list[Inference]:
+        """What those infer who keep every release; they learn from histories of users whose value they know."""
+        if len(releases) == 1:
+            return []
+        rows, found = side_by_side(releases), []
+        for attack, part in progress.each(keeping(len(releases)), lambda attack: attack.name):
+            learnt = learn_by_group(attack, rows, self.y, self.group, part)
+            found.append(self._found(attack, "released", learnt, rows).at_best)
+        return found
 
     def unaware_auc(self, released: csr_array, names: Sequence[str]) -> float:
         """The mean AUC of the named attackers, who learnt from original rows and do not turn their answers round."""

@@ -26,21 +26,20 @@ def secret_text(key: bytes) -> str:
 
 def user_hashes(users: NDArray[Any], key: bytes) -> NDArray[np.uint64]:
     """The hash of each id; 7 and "7" are the same. ``key`` is the ledger's."""
-    text, ends = _texts(users)
+    return text_hashes(pa.array(users if users.dtype.kind in "iu" else list(map(str, users.tolist()))), key)
+
+
+def text_hashes(users: pa.Array, key: bytes) -> NDArray[np.uint64]:
+    """The same for ids as Arrow has them, numbers or text, none of them missing."""
+    _, buffer, content = users.cast(pa.large_string()).buffers()
+    text = np.frombuffer(b"" if content is None else content, dtype=np.uint8)
+    ends = np.frombuffer(buffer, dtype=np.int64)[: len(users) + 1]
     prefix = np.frombuffer(secret_text(key).encode(), dtype=np.uint8)
-    numbers = np.empty(users.size, dtype=np.uint64)
-    over_users(users.size, lambda start, stop: md5_numbers(prefix, text, ends, start, stop, numbers))
+    numbers = np.empty(len(users), dtype=np.uint64)
+    over_users(len(users), lambda start, stop: md5_numbers(prefix, text, ends, start, stop, numbers))
     return numbers
 
 
 def bucket_of(hashes: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
     """Which of ``n`` buckets each user is in: ranges of hashes, one behind the other."""
     return ((hashes >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
-
-
-def _texts(users: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """All ids as text, one behind the other, and where each ends."""
-    cells = pa.array(users if users.dtype.kind in "iu" else [str(user) for user in users.tolist()])
-    _, ends, text = cells.cast(pa.large_string()).buffers()
-    content = np.empty(0, dtype=np.uint8) if text is None else np.frombuffer(text, dtype=np.uint8)
-    return content, np.frombuffer(ends, dtype=np.int64)[: users.size + 1]

@@ -40,9 +40,8 @@ class Past:
     told: Ints
 
     @classmethod
-    def of(cls, entries: Entries, row: Ints, column: Ints, n_items: int) -> Past:
+    def of(cls, entries: Entries, key: Ints) -> Past:
         """Of several entries for a user's item, the last release's."""
-        key = row * n_items + column
         order = np.argsort(key, kind="stable")
         last = np.append(key[order][1:] != key[order][:-1], True)[: key.size]
         chosen = order[last]
@@ -65,6 +64,7 @@ class Standing:
     key: Ints  # of the table's ratings, rising
     level: Ints
     entry: NDArray[np.float32]
+    ever: tuple[Entries, Ints]  # all that the ledger says of the users, and its keys
     told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
 
@@ -176,12 +176,18 @@ class Standing:
         column = lookup(data.items, self.items)[source.item_of_row]
         return Earlier(self.told_rows, self.past.find(source.user_of_row * self.items.size + column) < 0)
 
-    def left(self, released: csr_array) -> csr_array:
-        """What was told before and has left the release since: an attacker who kept everything has it, too."""
-        width = self.items.size
-        key = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr)) * width + released.indices
-        left = (self.past.told > 0) & (_find(key, self.past.key) < 0)
-        return self._matrix(self.past.key[left], (self.past.told[left] / self.levels).astype(np.float32))
+    def history(self, number: int, most: int) -> list[csr_array]:
+        """What each of the last releases told, up to that of this number; the oldest of them tells what came before it.
+
+        When a user deleted a rating is not in the ledger: what was told counts as told in every later release.
+        """
+        found = []
+        for n in range(max(1, number - most + 1), number + 1):
+            then = np.flatnonzero(self.ever[0].release <= n)
+            past = Past.of(self.ever[0].take(then), self.ever[1][then])
+            shown = past.told > 0
+            found.append(self._matrix(past.key[shown], (past.told[shown] / self.levels).astype(np.float32)))
+        return found
 
     def _has(self, key: Ints) -> NDArray[np.bool_]:
         """Does the table have these ratings now?"""
@@ -199,15 +205,16 @@ def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, row: In
     """Meet the users of a table with their past; ``row`` is the user of each entry."""
     items = more_ids(more_ids(guard_items, data.items), entries.names[np.unique(entries.item)])
     column = lookup(entries.names, items) if entries.names.size else np.empty(0, dtype=np.int64)
-    past = Past.of(entries, row, column[entries.item], items.size)
-    X = data.X
+    ever = entries, row * items.size + column[entries.item]
+    past, X = Past.of(*ever), data.X
     here = lookup(data.items, items)[X.indices]
     key = np.repeat(np.arange(data.n_users, dtype=np.int64), np.diff(X.indptr)) * items.size + here
     order = np.argsort(key, kind="stable")
     level = np.rint(X.data.astype(np.float64) * data.scale.levels).astype(np.int64)
     return Standing(
-        items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order]
-    )
+        items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order],
+        ever,
+    )  # fmt: skip
 
 
 def more_ids(ids: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:

@@ -22,12 +22,15 @@ from attriguard.ledger.standing import Standing, stand
 from attriguard.ledger.files import CELL, ITEM, USER, Adding, write_told
 from attriguard.ledger.store import Addition, Ledger
 from attriguard.operations.wishes import Wishes
+from attriguard.plan import Plan
 
 Ints = NDArray[np.int64]
 # Writes a release, and calls what it is given with the file before that gets its name.
 Write = Callable[[Callable[[Path], None] | None], None]
 # Users on whom the price of a change is settled, where a budget of everyone has none.
 SETTLING = 2_000
+# Releases before a new one that an attacker has kept, in the check.
+KEPT = 11
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +40,12 @@ class Told:
     entries: Entries
     cells: pa.Table | None
     scale: tuple[float, float, float]
-    standing: Standing = field(repr=False)
-    rows: csr_array = field(repr=False)  # what is released, on the standing's items
     planned: int  # users with news
     known: int  # users whom an earlier release had
     n_users: int
+    budget: float  # of all users with news together
+    number: int  # of the release
+    standing: Standing | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -53,18 +57,23 @@ class Told:
         return write_told(folder, self.entries, self.cells)
 
     @property
-    def left(self) -> csr_array:
-        """What earlier releases told and this one does not."""
-        return self.standing.left(self.rows)
+    def before(self) -> list[csr_array]:
+        """The releases before this one, as far as the ledger tells them, on the standing's items; at most `KEPT`."""
+        return [] if self.standing is None else self.standing.history(self.number - 1, KEPT)
+
+    @property
+    def bare(self) -> Told:
+        """What is entered, without what it was found by."""
+        return replace(self, standing=None)
 
     @classmethod
     def joined(cls, parts: Sequence[Told]) -> Told:
-        """What the blocks of one table tell, as what the table tells; the standing is that of the first."""
+        """What the blocks of one table tell, as what the table tells."""
         cells = [part.cells for part in parts if part.cells is not None]
         counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
         entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
         table = pa.concat_tables(cells, promote_options="default") if cells else None
-        return cls(entries, table, parts[0].scale, parts[0].standing, parts[0].rows, *counts)
+        return cls(entries, table, parts[0].scale, *counts, sum(part.budget for part in parts), parts[0].number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +115,10 @@ class Memory:
         """Users on whom a price is settled; the first release finds its own."""
         return np.unique(np.linspace(0, n_users - 1, min(SETTLING, n_users)).astype(np.int64)) if self.turn else _NOBODY
 
-    def told(self, data: PublicData, standing: Standing, rows: csr_array, choice: Ints, release: Release) -> Told:
-        """What the release of these rows tells; ``choice`` is the draw of each user with news."""
+    def told(
+        self, data: PublicData, standing: Standing, rows: csr_array, plan: Plan, choice: Ints, release: Release
+    ) -> Told:
+        """What the release of these rows tells; ``plan`` and ``choice``, the draw, are of the users with news."""
         draws = np.full(data.n_users, -1, dtype=np.int64)
         draws[standing.news] = choice
         hashes = standing.hashes
@@ -117,11 +128,12 @@ class Memory:
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),
             data.scale.numbers,
-            standing,
-            rows,
             int(standing.news.size),
             known,
             data.n_users,
+            float(plan.budget.sum()),
+            self.turn + 1,
+            standing,
         )
 
 

@@ -172,7 +172,7 @@ class Protector:
         )  # fmt: skip
         told = None
         if standing is not None and self.memory is not None:
-            told = self.memory.told(data, standing, released, choice, release)
+            told = self.memory.told(data, standing, released, plan, choice, release)
         gone = _emptied(data, release)
         first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
@@ -186,14 +186,14 @@ class Protector:
 
     def entry(self, block: Block) -> Entry | None:
         """What saving the block's release enters into the ledger."""
-        return None if block.told is None else self.entry_of([block.told], block.plan.budget)
+        return None if block.told is None else self.entry_of([block.told])
 
-    def entry_of(self, told: Sequence[Told], budget: NDArray[np.float64]) -> Entry | None:
+    def entry_of(self, told: Sequence[Told]) -> Entry | None:
         """The same for the blocks of one table."""
         if self.memory is None:
             return None
         whole = told[0] if len(told) == 1 else Told.joined(told)
-        about = self.about(float(budget.mean()) if budget.size else 0.0)
+        about = self.about(whole.budget / max(1, whole.planned))
         return Entry(self.memory, whole.scale, whole.counts, about, whole.files)
 
     def about(self, budget: float) -> dict[str, Any]:
