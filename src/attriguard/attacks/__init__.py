@@ -121,4 +121,6 @@ def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
 
 
 __all__ = [*_EXPORTS, "ATTACKS", "KEEPING", "class_of", "get", "keeping", "lineup", "names"]
-__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "KEEPING", "class_of", "get", "keeping", "lineup", "names")
+__getattr__, __dir__ = lazy_exports(
+    __name__, _EXPORTS, "ATTACKS", "KEEPING", "class_of", "get", "keeping", "lineup", "names"
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class OnDifferences(Keeping):
 
     def look(self, releases: Releases) -> Sequence[csr_array]:
         """The last release, and beside it the shares of steps in which an item came, and in which it went."""
-        steps = list(zip(releases[:-1], releases[1:], strict=True))
+        steps = list(pairwise(releases))
         came = [_without(after, before) for before, after in steps]
         went = [_without(before, after) for before, after in steps]
         return [side_by_side([releases[-1], *(_share(each, releases[-1]) for each in (came, went))])]

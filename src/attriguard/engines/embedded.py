@@ -164,7 +164,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))
     entry = entry_of(run.protector, (facts["ledger"] for facts in done.values()), pieces_of(parts.work))
     totals |= {} if entry is None else {"entered": entry.words}
-    parts.finish(totals, entry and entry.write)
+    parts.finish(totals, None if entry is None else entry.write)
     return ReleasedParts(run.folder, goal, parts.n, totals, run.shuffled)
 
 

@@ -172,7 +172,7 @@ class Frame:
 
         if not hasattr(self.df, "repartitionById"):
             raise ParameterError("a ledger on Spark needs pyspark 4.1 or newer: pip install -U pyspark")
-        bucket = sql.arrow_udf(bucket_task(package, n), "int")
+        bucket = sql.arrow_udf(bucket_task(package, n), "int")  # type: ignore[attr-defined]  # loaded when asked for
         return self.df.repartitionById(n, bucket(self._text(self.roles.user)))
 
     @property

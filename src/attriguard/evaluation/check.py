@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.attacks import KEEPING, keeping
+from attriguard.attacks import KEEPING
 from attriguard.attacks.base import Attack
-from attriguard.attacks.kept import side_by_side, union
+from attriguard.attacks.kept import union
 from attriguard.evaluation.exposure import averaged
 from attriguard.evaluation.forensics import Forensics
 from attriguard.evaluation.inference import (
@@ -23,6 +23,7 @@ from attriguard.evaluation.inference import (
     learn_by_group,
     strongest,
 )
+from attriguard.evaluation.kept import attack_history
 from attriguard.progress import Progress, ProgressLike
 
 MEASURES = ("auc", "accuracy", "balanced")
@@ -114,19 +115,9 @@ class Checker:
             if enough is not None and enough(after):
                 break
         else:
-            after += self._kept(releases, keepers)
+            after += attack_history(releases, self.y, self.group, (), keepers) if len(releases) > 1 else ()
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
-
-    def _kept(self, releases: Sequence[csr_array], progress: Progress) -> list[Inference]:
-        """What those infer who keep every release; they learn from histories of users whose value they know."""
-        if len(releases) == 1:
-            return []
-        rows, found = side_by_side(releases), []
-        for attack, part in progress.each(keeping(len(releases)), lambda attack: attack.name):
-            learnt = learn_by_group(attack, rows, self.y, self.group, part)
-            found.append(self._found(attack, "released", learnt, rows).at_best)
-        return found
 
     def unaware_auc(self, released: csr_array, names: Sequence[str]) -> float:
         """The mean AUC of the named attackers, who learnt from original rows and do not turn their answers round."""

@@ -5,10 +5,10 @@ Three groups that share nobody: the guards' users, the attacker's users and the 
 Guards are learnt anew for every third release, from what their users have by then. The budget is 4 changes a user on
 average over users, at a price that is settled on a tenth of the guards' users. Every release is drawn anew, or drawn
 under a key, or planned with a ledger; or with one that caps a user's changes at 4 over all releases, shown beside it.
-The attacker knows the values of his own users and learns from their releases, in every way that the registry of
-attackers who keep everything has: from the union of all, from the differences, from what disappeared and what came, from
-all releases side by side, from how often items were shown, and from each release alone, averaged; or he learns from
-their original ratings. Beside it stands a single release of the final data, attacked by the same classifiers.
+The attacker knows the values of his own users and learns from their releases, in every way of the registry of those
+who keep everything: from the union of all, from the differences, from what disappeared and what came, from all releases
+side by side, from how often items were shown, and from each release alone, averaged; or he learns from their original
+ratings. Beside it stands a single release of the final data, attacked by the same classifiers.
 
 Rule: holds if, with the ledger, the strongest attacker who has all releases infers at most 0.02 more than the strongest
 one who has a single release of the final data, behind "conceal" (the core), behind "mislead" and behind "both"; and if

@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def in_spans(folder: Path, files: Sequence[Described]) -> Iterator[Entries]:
     rows = sum(int(each["rows"]) for each in files if each["kind"] == ENTRIES)
     n = max(1, -(-rows // SPAN_ROWS))
     ends = [(k * (LAST_USER + 1)) // n for k in range(n + 1)]
-    for first, end in zip(ends[:-1], ends[1:], strict=True):
+    for first, end in pairwise(ends):
         yield read_past(folder, files, (first, end - 1))[0]
 
 

@@ -29,7 +29,17 @@ from attriguard.data.locks import used_alone
 from attriguard.data.sealed import BROKEN, parse_json
 from attriguard.errors import DataError, ParameterError
 from attriguard.ledger.entries import Entries
-from attriguard.ledger.files import ENTRIES, LAST_USER, OWN_FILE, Adding, check_files, read_past, sha256_of, stands, without_user
+from attriguard.ledger.files import (
+    ENTRIES,
+    LAST_USER,
+    OWN_FILE,
+    Adding,
+    check_files,
+    read_past,
+    sha256_of,
+    stands,
+    without_user,
+)
 from attriguard.ledger.hashes import user_hashes
 
 FORMAT, VERSION = "attriguard ledger", 2

@@ -18,8 +18,8 @@ from attriguard.data.releases.told import ToldRows
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
-from attriguard.ledger.standing import Standing, stand
 from attriguard.ledger.files import CELL, ITEM, USER, Adding, write_told
+from attriguard.ledger.standing import Standing, stand
 from attriguard.ledger.store import Addition, Ledger
 from attriguard.operations.wishes import Wishes
 from attriguard.plan import Plan
@@ -70,10 +70,10 @@ class Told:
     def joined(cls, parts: Sequence[Told]) -> Told:
         """What the blocks of one table tell, as what the table tells."""
         cells = [part.cells for part in parts if part.cells is not None]
-        counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
+        sums = {name: sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users", "budget")}
         entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
         table = pa.concat_tables(cells, promote_options="default") if cells else None
-        return cls(entries, table, parts[0].scale, *counts, sum(part.budget for part in parts), parts[0].number)
+        return cls(entries, table, parts[0].scale, number=parts[0].number, **sums)
 
 
 @dataclass(frozen=True, eq=False)
