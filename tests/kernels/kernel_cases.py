@@ -128,6 +128,12 @@ def find_places(rng):
     return [indptr, indices, *asked, *span(rng, wanted), untouched(wanted, np.int64)]
 
 
+def find_rising(rng):
+    n, wanted = int(rng.integers(0, 12)), int(rng.integers(0, 20))
+    among, asked = np.sort(rng.choice(30, n, replace=False)), np.sort(rng.integers(-2, 32, wanted))
+    return [among.astype(np.int64), asked, *span(rng, wanted), untouched(wanted, np.int64)]
+
+
 def mark_new(rng):
     n, n_items = users(rng), int(rng.integers(1, 15))
     old, (indptr, indices, _) = rows(rng, n, n_items), rows(rng, n, n_items)

@@ -41,6 +41,7 @@ TABLE = {
     "edits.merge_rows": Comparison(cases.merge_rows, 0),
     "edits.l2_costs": Comparison(cases.l2_costs, 1e-14),
     "entries.find_places": Comparison(cases.find_places, 0),
+    "entries.find_rising": Comparison(cases.find_rising, 0),
     "entries.mark_new": Comparison(cases.mark_new, 0),
     "greedy.greedy_search": Comparison(cases.greedy, 0),
     "hull.hull_gains": Comparison(cases.hull, 1e-6),

@@ -87,10 +87,10 @@ def _with_ledger(
     standing = stand(now, now.items, *told.of_users(numbers))
     news, (key, t) = standing.news, keyed
     most = None if ever is None else np.maximum(ever - standing.spent[news], 0)
-    rows, locked = standing.known[news], standing.locked(None)[news]
-    plan = guard.plan(rows, locked=locked, most=most, users=now.users[news], progress=progress)
+    how = {"locked": standing.locked(None), "decoys": standing.decoys, "most": most, "users": now.users[news]}
+    plan = guard.plan(standing.known, **how, progress=progress)
     choice = plan.draw(key=key, turn=0 if plan.target is not None else t)
-    released = standing.released(standing.whole(plan.edits.apply(plan.X, choice)))
+    released = standing.released(plan.edits.apply(plan.X, choice))
     row, entries = standing.told_now(released, np.full(now.n_users, -1, dtype=np.int64), t + 1)
     new = replace(entries, user=numbers[row])
     return released, Entries.of_arrow([told.to_arrow(), new.to_arrow()])

@@ -49,3 +49,23 @@ def mark_new(indptr: Any, indices: Any, old_indptr: Any, old_indices: Any, start
             while at < end and old_indices[at] < indices[e]:
                 at += 1
             new[e] = at == end or old_indices[at] != indices[e]
+
+
+@njit(
+    nb.void(const(nb.int64, 1), const(nb.int64, 1), nb.int64, nb.int64, out(nb.int64, 1)),
+    cache=True,
+    nogil=True,
+)
+def find_rising(among: Any, keys: Any, start: int, stop: int, places: Any) -> None:
+    """The place of each key `start` to `stop` among others, -1 where it is not there; keys rise, others strictly."""
+    low, high = 0, among.shape[0]
+    while start < stop and low < high:
+        middle = (low + high) // 2
+        if among[middle] < keys[start]:
+            low = middle + 1
+        else:
+            high = middle
+    for w in range(start, stop):
+        while low < among.shape[0] and among[low] < keys[w]:
+            low += 1
+        places[w] = low if low < among.shape[0] and among[low] == keys[w] else -1

@@ -65,8 +65,11 @@ class Entries:
 
     def of_users(self, hashes: NDArray[np.uint64]) -> tuple[Entries, NDArray[np.int64]]:
         """The entries of these users, user by user, and for each the user's position among the hashes."""
-        low = np.searchsorted(self.user, hashes, side="left")
-        count = np.searchsorted(self.user, hashes, side="right") - low
+        order = np.argsort(hashes)  # neighbours are looked up one after the other
+        low, high = np.empty((2, hashes.size), dtype=np.int64)
+        low[order] = np.searchsorted(self.user, hashes[order], side="left")
+        high[order] = np.searchsorted(self.user, hashes[order], side="right")
+        count = high - low
         row = np.repeat(np.arange(hashes.size), count)
         start = np.cumsum(count) - count
         return self.take(low[row] + np.arange(row.size) - start[row]), row

@@ -123,7 +123,7 @@ class Memory:
         draws[standing.news] = choice
         hashes = standing.hashes
         row, entries = standing.told_now(rows, draws, self.turn + 1)
-        known = int(np.count_nonzero(np.bincount(standing.past.key // standing.items.size, minlength=1)))
+        known = int(np.count_nonzero(standing.has_past))
         return Told(
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),

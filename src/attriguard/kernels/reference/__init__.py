@@ -11,7 +11,7 @@ from attriguard.kernels.reference.adam import adam_step
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
-from attriguard.kernels.reference.entries import find_places, mark_new
+from attriguard.kernels.reference.entries import find_places, find_rising, mark_new
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
@@ -36,6 +36,7 @@ __all__ = [
     "conceal_rows",
     "count_switched",
     "find_places",
+    "find_rising",
     "finish_rows",
     "greedy_search",
     "hull_gains",

@@ -26,3 +26,10 @@ def mark_new(
         had = set(old_indices[old_indptr[u] : old_indptr[u + 1]].tolist())
         for e in range(indptr[u], indptr[u + 1]):
             new[e] = int(indices[e]) not in had
+
+
+def find_rising(among: Ints, keys: Ints, start: int, stop: int, places: Ints) -> None:
+    """The place of each key among others, -1 where it is not there."""
+    known = {int(each): place for place, each in enumerate(among)}
+    for w in range(start, stop):
+        places[w] = known.get(int(keys[w]), -1)
