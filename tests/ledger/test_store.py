@@ -23,7 +23,7 @@ from attriguard.ledger.store import Addition, Ledger
 
 KEY = b"0123456789abcdef"
 SCALE = (1.0, 5.0, 1.0)
-MOMENTS = 60
+MOMENTS = 35
 
 KILLED = """
 import os, signal, sys
@@ -48,6 +48,7 @@ def run(folder, moment):
     sys.addaudithook(die)
     ledger.commit(addition(2), write, target)
 
+addition(1).files(Path(sys.argv[2]))  # whatever is loaded on first use is loaded now
 for moment in range(int(sys.argv[3])):
     child = os.fork()
     if not child:
