@@ -10,8 +10,9 @@ from sklearn.base import clone
 import attriguard as ag
 from attriguard.attacks import KEEPING, Logistic, OnAverage, OnDifferences, OnHistory, OnShares, OnTurnover
 from attriguard.attacks.kept import side_by_side, union
+from attriguard.data.named.twin_dates import twin_days
 from attriguard.errors import ParameterError
-from attriguard.evaluation.histories import CAPPED, KEYED, LEDGER, REDRAWN, arrivals, histories, upto
+from attriguard.evaluation.histories import CAPPED, KEYED, LEDGER, REDRAWN, arrivals, dated_arrivals, histories, upto
 from attriguard.progress import Progress
 
 KEY = b"0123456789abcdef"
@@ -122,3 +123,20 @@ def test_they_are_estimators_with_names():
         ag.attacks.get("UNION-A", releases=0).fit(csr_array(np.eye(4, dtype=np.float32)), [0, 1, 0, 1])
     with pytest.raises(ParameterError, match="unknown attack 'UNION-A'"):
         ag.evaluate(ag.load_dataset("twin", n_users=60, n_items=20, n_values=2), attacks=["UNION-A"], budgets=[1.0])
+
+
+def test_the_twin_has_dates_and_arrives_by_them():
+    data = ag.load_dataset("twin", n_users=400, n_items=100, n_values=3, dates=True)
+    dates = data.to_arrow().column("date").to_numpy()
+    assert dates.min() >= np.datetime64("2025-01-01")
+    assert dates.max() < np.datetime64("2026-01-01")
+    part = data.take(np.arange(100, 200))
+    some = twin_days(part)  # the same days, whoever else is there
+    assert (some == twin_days(data)[data.X.indptr[100] : data.X.indptr[200]]).all()
+    arrival = dated_arrivals(twin_days(data), 12, first=0.5)
+    assert (arrival == 0).mean() == pytest.approx(0.5, abs=0.01)
+    assert set(arrival) == set(range(12))
+    later = [u for u in range(400) if arrival[data.X.indptr[u] : data.X.indptr[u + 1]].min() > 0]
+    assert later  # some users come after the first release
+    released = ag.protect(data, budget=1.0, key=KEY, check=False, members=1)
+    assert "date" in released.table.column_names

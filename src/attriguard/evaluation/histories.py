@@ -34,6 +34,16 @@ def arrivals(X: csr_array, releases: int, seed: int, *, first: float) -> NDArray
     return np.where(rank < first, 0, later).astype(np.int64)
 
 
+def dated_arrivals(days: NDArray[np.int64], releases: int, *, first: float) -> NDArray[np.int64]:
+    """The same for ratings with dates: a share ``first`` of all is there at the first release, the others come evenly.
+
+    Users who come later are not in the first releases.
+    """
+    start, end = np.quantile(days, first), days.max() + 1
+    step = np.floor((days - start) / (end - start) * (releases - 1)) + 1
+    return np.where(days <= start, 0, np.clip(step, 1, releases - 1)).astype(np.int64)
+
+
 def upto(data: PublicData, arrival: NDArray[np.int64], release: int) -> PublicData:
     """The data as it stands at a release."""
     there = arrival <= release

@@ -1,6 +1,7 @@
 """Beyond the paper: twelve releases of ratings that arrive over time, and an attacker who keeps them all.
 
 Half of each user's ratings are there at the first release; the others arrive evenly after it, in a seeded random order.
+The twin's ratings have dates: half of all are there at the first release, and some users come later.
 Three groups that share nobody: the guards' users, the attacker's users and the test users; the last two are released.
 Guards are learnt anew for every third release, from what their users have by then. The budget is 4 changes a user on
 average over users, at a price that is settled on a tenth of the guards' users. Every release is drawn anew, or drawn
@@ -23,15 +24,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from attriguard.attacks import KEEPING
 from attriguard.attacks.base import Attack
 from attriguard.attacks.kept import side_by_side, union
+from attriguard.data.named.twin_dates import twin_days
 from attriguard.data.public_data import PublicData
 from attriguard.data.split import stratified_test_mask
 from attriguard.evaluation.figures import rounded
-from attriguard.evaluation.histories import KEYED, LEDGER, SCHEMES, arrivals, changed, histories, upto
+from attriguard.evaluation.histories import LEDGER, SCHEMES, arrivals, changed, dated_arrivals, histories, upto
 from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
@@ -105,12 +108,8 @@ class BeyondReleases(Experiment):
         return "–", f"conceal, one release: {share(best(conceal['single']))}; twelve: {shown}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
-        """What the union of the releases tells, over the releases; and every attacker at the end."""
-        lines = [
-            Line(f"{goal}, {scheme}", numbers["asked"], [100 * a for a in each["schemes"][scheme]["curve"]])
-            for goal, each in numbers["goals"].items()
-            for scheme in (KEYED, LEDGER)
-        ]
+        """For every goal what the union of the releases tells, over the releases; and every attacker at the end."""
+        plots = [self._plot(goal, each["schemes"], numbers) for goal, each in numbers["goals"].items()]
         attackers = list(next(iter(numbers["goals"].values()))["schemes"][LEDGER]["final"])
         rows = []
         for goal, each in numbers["goals"].items():
@@ -120,19 +119,23 @@ class BeyondReleases(Experiment):
                 found = each["schemes"][scheme]
                 rows.append([goal, scheme, f"{found['changes']:.2f}", *(share(found["final"][a]) for a in attackers)])
         return [
-            LinePlot(
-                lines,
-                "releases so far",
-                "users whose value is inferred (%)",
-                ("guessing", 100 * numbers["baseline"]),
-                caption=f"{CURVE} on the union of all releases, learnt from users with the same history; "
-                f"{numbers['users']:,} test users.",
-            ),
+            *plots,
             Table(
                 ["goal", "releases", "changes a user", *attackers], rows, numeric=range(2, 3 + len(attackers)),
                 caption=f"share of users whose value is inferred after {RELEASES} releases; budget {BUDGET:g}",
             ),
         ]  # fmt: skip
+
+    def _plot(self, goal: str, schemes: Mapping[str, Any], numbers: Numbers) -> LinePlot:
+        lines = [Line(scheme, numbers["asked"], [100 * a for a in schemes[scheme]["curve"]]) for scheme in SCHEMES]
+        return LinePlot(
+            lines,
+            "releases so far",
+            "users whose value is inferred (%)",
+            ("guessing", 100 * numbers["baseline"]),
+            caption=f"Behind “{goal}”: {CURVE} on the union of all releases, learnt from users with the same history; "
+            f"{numbers['users']:,} test users.",
+        )
 
 
 UNAWARE = ", learnt from originals"
@@ -150,12 +153,18 @@ class _Trial:
         guards, mine, self.test = halves(work.train, work.test.take(work.chosen), work.seed)
         self.work, self.mine = work, mine
         self.released = _together(mine, self.test)
-        self.arrival = arrivals(self.released.X, RELEASES, work.seed, first=FIRST)
+        self.arrival = self.arrivals(self.released, work.seed)
         held = stratified_test_mask(guards.y, SETTLING, work.seed)
         self.learning, self.settling = guards.take(~held), guards.take(held)
-        self.times = [arrivals(g.X, RELEASES, work.seed + 1, first=FIRST) for g in (self.learning, self.settling)]
+        self.times = [self.arrivals(users, work.seed + 1) for users in (self.learning, self.settling)]
         self._guards: dict[int, AttriGuard] = {}
         self._unaware: dict[str, Attack] = {}
+
+    def arrivals(self, users: PublicData, seed: int) -> NDArray[np.int64]:
+        """When each rating arrives: the twin's have dates."""
+        if self.work.source == "twin":
+            return dated_arrivals(twin_days(users), RELEASES, first=FIRST)
+        return arrivals(users.X, RELEASES, seed, first=FIRST)
 
     def goal(self, goal: str, progress: Progress) -> dict[str, Any]:
         """One release of the final data, and twelve by every scheme, attacked."""

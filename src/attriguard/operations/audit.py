@@ -170,9 +170,7 @@ def audit(
     ladder = check_budgets(budgets)
     knowing = [retrained] if isinstance(retrained, str) else list(retrained or ())
     _check(attacks, knowing, all_goals, ladder)
-    ledger, key = options.pop("ledger", None), read_key(options.pop("key", None))
-    if (ledger is None) != (key is None):
-        raise ParameterError("to attack the releases of a ledger, give the ledger and its key")
+    ledger = _ledger(options)
     reading, own = split_options(options)
     attackers = lineup(attacks, random_state=random_state)
     aware = lineup(knowing, random_state=random_state)
@@ -183,25 +181,31 @@ def audit(
         users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, all_goals=all_goals,
         measure=Measure(seed=random_state), progress=auditing,
     )  # fmt: skip
-    if ledger is not None and key is not None:
-        bases = [each for each in aware if each.name != "LR-A"]
-        found = replace(found, kept=_kept(users, Path(ledger), key, bases, random_state or 0, keeping))
+    if ledger is not None:
+        found = replace(found, kept=_kept(users, *ledger, aware, random_state or 0, keeping))
     return AuditResult(found, title)
 
 
-def _kept(data: PublicData, folder: Path, key: bytes, bases: Sequence[Attack], seed: int, progress: Progress) -> Kept:
+def _ledger(options: dict[str, Any]) -> tuple[Path, bytes] | None:
+    """The ledger and its key, taken out of the options."""
+    folder, key = options.pop("ledger", None), read_key(options.pop("key", None))
+    if (folder is None) != (key is None):
+        raise ParameterError("to attack the releases of a ledger, give the ledger and its key")
+    return None if folder is None or key is None else (Path(folder), key)
+
+
+def _kept(data: PublicData, folder: Path, key: bytes, aware: Sequence[Attack], seed: int, progress: Progress) -> Kept:
     """What is inferred from the releases of a ledger about the users of a table who were in them."""
     memory = Memory(Ledger.open(folder, key, data.attribute), data.attribute)
     known = data.take(data.disclosed)
     standing = memory.stand(known, known.items)
-    there = np.unique(standing.past.key // standing.items.size)
+    there = np.flatnonzero(standing.has_past)
     if not there.size:
         raise DataError(f"the ledger {folder} knows no user of this table who discloses {data.attribute!r}")
     check_values(known.y[there], data.values, data.attribute)
     releases = [release[there] for release in standing.history(memory.turn, KEPT + 1)]
-    y = known.y[there]
-    found = attack_history(releases, y, divide(y, seed), bases, progress)
-    return Kept(found, len(releases), int(there.size))
+    y, bases = known.y[there], [each for each in aware if each.name != "LR-A"]
+    return Kept(attack_history(releases, y, divide(y, seed), bases, progress), len(releases), int(there.size))
 
 
 def _check(attacks: Sequence[str], retrained: Sequence[str], all_goals: bool, ladder: tuple[float, ...]) -> None:
