@@ -143,10 +143,9 @@ def audit(
     progress: ProgressLike = None,
     **options: Any,
 ) -> AuditResult:
-    """Attack users of a table before and after protection.
+    """Attack users of a table before and after protection. ``options``: of `read_ratings` and of `AttriGuard`.
 
-    ``options``: of `read_ratings` and of `AttriGuard`; and ``ledger``, the folder of a ledger, with its ``key``: then
-    those who kept every release attack its users, too.
+    With ``ledger``, the folder of a ledger, and its ``key``, those who kept every release attack its users, too.
 
     Parameters
     ----------
@@ -177,10 +176,8 @@ def audit(
     users = as_data(data, reading)
     guard = make_guard(users, SAFEST | own | {"budget": ladder[-1]}, random_state)
     auditing, keeping = Progress.of(progress).parts(4, ledger is not None)
-    found = run_audit(
-        users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, all_goals=all_goals,
-        measure=Measure(seed=random_state), progress=auditing,
-    )  # fmt: skip
+    how: dict[str, Any] = {"all_goals": all_goals, "measure": Measure(seed=random_state), "progress": auditing}
+    found = run_audit(users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, **how)
     if ledger is not None:
         found = replace(found, kept=_kept(users, *ledger, aware, random_state or 0, keeping))
     return AuditResult(found, title)
