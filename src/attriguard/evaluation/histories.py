@@ -94,7 +94,7 @@ def _with_ledger(
 ) -> tuple[csr_array, Entries]:
     """The next release, and all that was told by then; a user's row number stands for his hash."""
     numbers = np.arange(now.n_users, dtype=np.uint64)
-    standing = stand(now, now.items, *told.of_users(numbers))
+    standing = stand(now, now.items, told, numbers)
     news, (key, t) = standing.news, keyed
     most = None if ever is None else np.maximum(ever - standing.spent[news], 0)
     how = {"locked": standing.locked(None), "decoys": standing.decoys, "most": most, "users": now.users[news]}

@@ -63,16 +63,17 @@ class Entries:
         arrays = {each.name: getattr(self, each.name)[which] for each in fields(self) if each.name != "names"}
         return Entries(**arrays, names=self.names)
 
-    def of_users(self, hashes: NDArray[np.uint64]) -> tuple[Entries, NDArray[np.int64]]:
-        """The entries of these users, user by user, and for each the user's position among the hashes."""
+    def of_users(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of these users' entries, user by user, and for each the user's position among the hashes."""
         order = np.argsort(hashes)  # neighbours are looked up one after the other
         low, high = np.empty((2, hashes.size), dtype=np.int64)
         low[order] = np.searchsorted(self.user, hashes[order], side="left")
         high[order] = np.searchsorted(self.user, hashes[order], side="right")
         count = high - low
         row = np.repeat(np.arange(hashes.size), count)
-        start = np.cumsum(count) - count
-        return self.take(low[row] + np.arange(row.size) - start[row]), row
+        place = np.repeat(low - (np.cumsum(count) - count), count)
+        place += np.arange(row.size)
+        return place, row
 
     def latest(self) -> Entries:
         """Of several entries for a user's item, the last release's."""

@@ -38,16 +38,19 @@ class Past:
     """The ledger's entries of some users, one for each user and item; ``key`` is row · items + item, and rises."""
 
     key: Ints
-    own: Ints
-    told: Ints
+    own: NDArray[np.int32]
+    told: NDArray[np.int32]
 
     @classmethod
-    def of(cls, entries: Entries, key: Ints) -> Past:
-        """Of several entries for a user's item, the last release's."""
-        order = np.argsort(key, kind="stable") if not _rises(key) else np.arange(key.size)
+    def of(cls, entries: Entries, place: Ints, key: Ints) -> Past:
+        """Some of a ledger's entries, whose keys are given; of several for a user's item, the last release's."""
+        if (key[1:] > key[:-1]).all():
+            return cls(key, entries.own[place], entries.told[place])
+        order = np.argsort(key, kind="stable")
         last = np.append(key[order][1:] != key[order][:-1], True)[: key.size]
-        chosen = order if last.all() else order[last]
-        return cls(key[chosen], entries.own[chosen].astype(np.int64), entries.told[chosen].astype(np.int64))
+        chosen = order[last]
+        place = place[chosen]
+        return cls(key[chosen], entries.own[place], entries.told[place])
 
     def find(self, key: Ints) -> Ints:
         """The position of each key, -1 where the past has none."""
@@ -66,7 +69,7 @@ class Standing:
     key: Ints  # of the table's ratings, rising
     level: Ints
     entry: NDArray[np.float32]
-    ever: tuple[Entries, Ints]  # all that the ledger says of the users, and its keys
+    ever: tuple[Entries, Ints, Ints]  # the ledger, where in it the users' entries are, and their keys
     told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
 
@@ -112,9 +115,7 @@ class Standing:
         told[self._old[old]] = self.level[old]
         shown, new = told > 0, self._old < 0
         entries = (told[shown] / self.levels).astype(np.float32)
-        key = np.concatenate([self.past.key[shown], self.key[new]])
-        order = np.argsort(key, kind="stable")
-        return key[order], np.concatenate([entries, self.entry[new]])[order]
+        return _merged((self.past.key[shown], entries), (self.key[new], self.entry[new]))
 
     @cached_property
     def known(self) -> csr_array:
@@ -150,9 +151,7 @@ class Standing:
         stays = np.ones(key.size, dtype=np.bool_)
         stays[of_news] = key[of_news] % width >= self.n_known
         mine = self.news[np.repeat(np.arange(self.news.size), np.diff(found.indptr))] * width + found.indices
-        key, entries = np.concatenate([key[stays], mine]), np.concatenate([entries[stays], found.data])
-        order = np.argsort(key, kind="stable")
-        key, entries = key[order], entries[order]
+        key, entries = _merged((key[stays], entries[stays]), (mine, found.data))
         deleted = self.past.key[(self.past.own > 0) & (self.past.told > 0) & ~self._has(self.past.key)]
         if deleted.size:
             there = _find(deleted, key) < 0
@@ -201,8 +200,9 @@ class Standing:
         """
         found = []
         for n in range(max(1, number - most + 1), number + 1):
-            then = np.flatnonzero(self.ever[0].release <= n)
-            past = Past.of(self.ever[0].take(then), self.ever[1][then])
+            entries, place, key = self.ever
+            then = np.flatnonzero(entries.release[place] <= n)
+            past = Past.of(entries, place[then], key[then])
             shown = past.told > 0
             found.append(self._matrix(past.key[shown], (past.told[shown] / self.levels).astype(np.float32)))
         return found
@@ -218,12 +218,16 @@ class Standing:
         return check_matrix(csr_array((entries, column.astype(np.int32), ends), shape=(self.n_users, width)))
 
 
-def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, row: Ints) -> Standing:
-    """Meet the users of a table with their past; ``row`` is the user of each entry."""
-    used = np.flatnonzero(np.bincount(entries.item, minlength=entries.names.size))
+def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, hashes: NDArray[np.uint64]) -> Standing:
+    """Meet the users of a table, whose hashes are given, with their past."""
+    place, row = entries.of_users(hashes)
+    item = entries.item[place]
+    used = np.flatnonzero(np.bincount(item, minlength=entries.names.size))
     items = more_ids(more_ids(guard_items, data.items), entries.names[used])
     column = lookup(entries.names, items) if entries.names.size else np.empty(0, dtype=np.int64)
-    ever = entries, row * items.size + column[entries.item]
+    row *= items.size
+    row += column[item]
+    ever = entries, place, row
     past, X = Past.of(*ever), data.X
     here = lookup(data.items, items)[X.indices]
     key = np.repeat(np.arange(data.n_users, dtype=np.int64), np.diff(X.indptr)) * items.size + here
@@ -262,6 +266,14 @@ def _find(among: Ints, key: Ints) -> Ints:
     places = np.empty(key.size, dtype=np.int64)
     over_users(key.size, lambda start, stop: find_rising(among, key, start, stop, places), smallest=100_000)
     return places
+
+
+def _merged(
+    many: tuple[Ints, NDArray[np.float32]], few: tuple[Ints, NDArray[np.float32]]
+) -> tuple[Ints, NDArray[np.float32]]:
+    """Keys and entries of both; the keys of each rise."""
+    place = np.searchsorted(many[0], few[0])
+    return np.insert(many[0], place, few[0]), np.insert(many[1], place, few[1])
 
 
 def _rises(key: Ints) -> bool:

@@ -101,7 +101,7 @@ class Memory:
         self.ledger.check_scale(data.scale.numbers)
         hashes = self.ledger.hashes(data.users)
         entries, cells = self.ledger.past(hashes)
-        standing = stand(data, items, *entries.of_users(hashes))
+        standing = stand(data, items, entries, hashes)
         return replace(standing, hashes=hashes, told_rows=tuple(_told_rows(cells, hashes, standing.items)))
 
     def most(self, standing: Standing, most: int | None) -> int | Ints | None:
