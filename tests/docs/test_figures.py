@@ -32,7 +32,9 @@ TABLES = {
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
     "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
-    "releases": "| goal | one release of the final data | redrawn | keyed | ledger |",
+    "releases": (
+        "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
+    ),
 }
 
 

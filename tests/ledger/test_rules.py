@@ -13,6 +13,7 @@ import attriguard as ag
 from attriguard.cli import app
 from attriguard.cli._shell import run
 from attriguard.errors import DataError, ParameterError
+from attriguard.progress import Progress
 
 KEY = b"0123456789abcdef"
 
@@ -336,3 +337,26 @@ def test_the_check_asks_those_who_keep_every_release(tmp_path, data, guard):
     asked = [each.attack for each in second.check.after]
     assert [name for name in asked if name in ag.attacks.KEEPING] == list(ag.attacks.KEEPING)
     assert asked[: -len(ag.attacks.KEEPING)] == [name for name in ("LR-A", "MLP-A", "RF-A") for _ in range(2)]
+
+
+def test_removals_of_both_look_past_what_was_added_before(data, guard):
+    """The same ratings are removed, whatever decoys stand beside them; without that, they would sway the choice."""
+    X = data.X[:200]
+    planner = guard.planner()
+    told = planner.plan(X, budget=4.0)
+    choice = np.arange(200) % data.m  # the noise of one value or the other
+    shown = told.edits.apply(X, choice)
+    decoys = ((shown != 0).astype(np.float32) - (shown != 0).multiply(X != 0)).tocsr()
+    decoys.eliminate_zeros()
+    assert decoys.nnz > 100
+    rows = (X + shown.multiply(decoys != 0)).tocsr().astype(np.float32)
+
+    locked = (decoys != 0).astype(np.float32)
+    finder = planner.goal.finder(planner.settings, planner.learnt, locked)
+
+    def removed(finder, X):
+        return finder.remove(finder.own(X), np.full(200, 2.0), locked, Progress())[0].items[:, 0]
+
+    alone, swayed = removed(finder, X), removed(finder, rows)
+    np.testing.assert_array_equal(removed(planner.goal.looking_past(finder, locked), rows), alone)
+    assert (swayed != alone).sum() > 10
