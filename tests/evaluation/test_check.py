@@ -81,7 +81,7 @@ def test_pushed_too_far_the_release_tells_again():
     released = rows.copy()
     released[mine & (rng.random(rows.shape) < 0.8)] = 0
     X = csr_array(rows)
-    found = Checker(X, y, divide(y, 0), lineup(["LR-A"], random_state=0)).check(csr_array(released))
+    found = Checker(X, y, divide(y, 0), lineup(["LR-A"], random_state=0)).check([csr_array(released)])
     unaware = next(each for each in found.after if not each.retrained)
     assert unaware.auc.value > 0.6
     assert not found.helps
