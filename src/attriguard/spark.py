@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from attriguard.operations.ready import GuardLike
 
-__all__ = ["protect"]
+__all__ = ["enter", "protect"]
 
 
 def protect(
@@ -44,8 +44,20 @@ def protect(
     partitions
         Into how many partitions the users go; by default as Spark's own settings say.
     **options
-        Those of `protect_files`: ``budget``, ``locked``, ``most``, ``drop_columns`` …
+        Those of `protect_files`: ``budget``, ``locked``, ``most``, ``drop_columns``, ``ledger`` … With a ledger, whose
+        folder all machines must see, call `enter` when the rows have been written.
     """
     from attriguard.engines.spark import protect_frame
 
     return protect_frame(df, guard, key=key, partitions=partitions, **options)
+
+
+def enter(protected: DataFrame) -> None:
+    """Enter a DataFrame that `protect` made with a ledger, after all of its rows have been written.
+
+    Until then, nothing counts as told. Each partition leaves what it tells in the ledger's folder when its last row has
+    been taken; a DataFrame of which some partitions were never made is refused.
+    """
+    from attriguard.engines.spark import enter_frame
+
+    enter_frame(protected)

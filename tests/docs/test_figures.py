@@ -32,6 +32,9 @@ TABLES = {
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
     "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
+    "releases": (
+        "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
+    ),
 }
 
 
@@ -353,6 +356,20 @@ def test_the_goals_against_a_network_of_the_papers_size():
         shown = re.search(rf"([\d.]+ ± [\d.]+) and ([\d.]+ ± [\d.]+) behind `{goal}`", words(NOTEBOOK / "goals.md"))
         for cell, who in zip(shown.groups(), ("does_not_know", "knows"), strict=True):
             check(cell.split("±"), [best[goal][who]["mean"][0], best[goal][who]["interval"][0]])
+
+
+@pytest.mark.parametrize("page", [FINDINGS, ROOT / "docs" / "ledger.md"], ids=["findings", "ledger"])
+def test_release_after_release(page):
+    known, rows = experiment("beyond-releases")["numbers"], table(FINDINGS, TABLES["releases"])
+    assert rows == table(page, TABLES["releases"])
+    assert [row[0] for row in rows[::2]] == ["conceal", "both", "mislead"]
+    for (goal, *shares), (_, *changes) in zip(rows[::2], rows[1::2], strict=True):
+        found = known["goals"][goal]
+        schemes = [found["schemes"][name] for name in ("redrawn", "keyed", "ledger", "ledger, capped")]
+        check(shares, [max(each.values()) for each in (found["single"], *(scheme["final"] for scheme in schemes))])
+        check(changes, [found["changes"], *(scheme["changes"] for scheme in schemes)], places=2)
+        assert float(shares[3]) <= float(shares[0]) + 0.02
+    assert f"{known['users']:,} test users" in words(page)
 
 
 def test_the_readme_shows_the_figures_of_the_findings():

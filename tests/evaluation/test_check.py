@@ -26,7 +26,7 @@ def checker(users, *names):
 
 
 def test_the_release_as_it_was_is_no_worse(users):
-    found = checker(users).check(users[0])
+    found = checker(users).check([users[0]])
     assert not found.worse
     assert found.change().value == 0.0
     assert found.strongest_before().auc.value > 0.6
@@ -38,7 +38,7 @@ def test_a_mark_of_the_truth_is_seen(users):
     X, y = users
     marked = X.toarray()
     marked[:, 39] = y
-    found = checker(users).check(csr_array(marked.astype(np.float32)))
+    found = checker(users).check([csr_array(marked.astype(np.float32))])
     retrained, unaware = found.after
     assert found.worse
     assert retrained.retrained
@@ -50,7 +50,7 @@ def test_a_mark_of_the_truth_is_seen(users):
 def test_what_was_removed_cannot_be_inferred(users):
     bare = users[0].toarray()
     bare[:, :4] = 0
-    found = checker(users, "LR-A", "MLP-A").check(csr_array(bare))
+    found = checker(users, "LR-A", "MLP-A").check([csr_array(bare)])
     assert not found.worse
     assert found.change().value + found.change().margin < 0
     assert abs(found.strongest_after().auc.value - 0.5) < 0.1
@@ -61,13 +61,13 @@ def test_with_two_values_wrong_answers_are_turned_round(users):
     X, y = users
     swapped = X.toarray()
     swapped[:, :4] = (np.random.default_rng(1).random((300, 4)) < np.where(y[:, None] == 0, 0.6, 0.05)).astype(float)
-    found = checker(users).check(csr_array(swapped.astype(np.float32)))
+    found = checker(users).check([csr_array(swapped.astype(np.float32))])
     unaware = next(each for each in found.after if not each.retrained)
     assert unaware.auc.value > 0.8
 
 
 def test_attackers_are_asked_until_it_is_enough(users):
-    asked = checker(users, "LR-A", "MLP-A").check(users[0], enough=lambda found: len(found) >= 2)
+    asked = checker(users, "LR-A", "MLP-A").check([users[0]], enough=lambda found: len(found) >= 2)
     assert [each.attack for each in asked.before] == ["LR-A"]
 
 
@@ -81,7 +81,7 @@ def test_pushed_too_far_the_release_tells_again():
     released = rows.copy()
     released[mine & (rng.random(rows.shape) < 0.8)] = 0
     X = csr_array(rows)
-    found = Checker(X, y, divide(y, 0), lineup(["LR-A"], random_state=0)).check(csr_array(released))
+    found = Checker(X, y, divide(y, 0), lineup(["LR-A"], random_state=0)).check([csr_array(released)])
     unaware = next(each for each in found.after if not each.retrained)
     assert unaware.auc.value > 0.6
     assert not found.helps

@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from attriguard.errors import MissingExtraError
+from attriguard.errors import DataError, MissingExtraError
 from attriguard.experiments import get, names
 from attriguard.experiments.figure1 import Figure1
-from attriguard.experiments.page import Reproduction, record, reproduction_page, write_reproduction
+from attriguard.experiments.page import Reproduction, record, reproduce, reproduction_page, write_reproduction
 from attriguard.experiments.runner import run_all
 
 SHOWN = ("figure-1", "appendix")
@@ -104,3 +104,20 @@ def test_it_says_where_it_comes_from_and_can_be_made_again(folder, result, outli
     for name in ("one", "two"):
         write_reproduction(result, tmp_path / name)
     assert (tmp_path / "one" / "index.html").read_bytes() == (tmp_path / "two" / "index.html").read_bytes()
+
+
+def test_numbers_of_an_earlier_run_serve_where_the_work_folder_has_none(folder, workspace, tmp_path):
+    work = workspace(tmp_path / "work")
+    again = reproduce(["figure-1"], work, earlier=folder / "results.json")
+    shown = {each.experiment.name: each.numbers for each in again.finished}
+    before = json.loads((folder / "results.json").read_text())["experiments"]
+    assert list(shown) == list(SHOWN)
+    assert shown["appendix"] == before["appendix"]["numbers"]
+    assert "appendix" not in again.not_run
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"dataset": "google-play", "profile": "quick", "seed": 0, "experiments": {}}))
+    with pytest.raises(DataError, match="name another file"):
+        reproduce(["figure-1"], work, earlier=other)
+    other.write_text("[]")
+    with pytest.raises(DataError, match="no file of numbers"):
+        reproduce(["figure-1"], work, earlier=other)

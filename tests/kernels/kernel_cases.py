@@ -141,10 +141,23 @@ def compare_rows(rng):
     return [*old, column, *now, 5, *span(rng, n), *result]
 
 
+def find_rising(rng):
+    n, wanted = int(rng.integers(0, 12)), int(rng.integers(0, 20))
+    among, asked = np.sort(rng.choice(30, n, replace=False)), np.sort(rng.integers(-2, 32, wanted))
+    return [among.astype(np.int64), asked, *span(rng, wanted), untouched(wanted, np.int64)]
+
+
 def mark_new(rng):
     n, n_items = users(rng), int(rng.integers(1, 15))
     old, (indptr, indices, _) = rows(rng, n, n_items), rows(rng, n, n_items)
     return [indptr, indices, *old[:2], *span(rng, n), untouched(indices.size, np.bool_)]
+
+
+def md5_numbers(rng):
+    n = users(rng)
+    ends = np.concatenate([[0], np.cumsum(rng.integers(0, 150, n))])
+    prefix, text = (rng.integers(0, 256, size).astype(np.uint8) for size in (rng.integers(0, 70), ends[-1]))
+    return [prefix, text, ends, *span(rng, n), untouched(n, np.uint64)]
 
 
 def bounds(rng, n_items):

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import attriguard as ag
@@ -30,11 +31,11 @@ def guards():
     return data, made
 
 
-def histories(data, seed):
+def histories(data, seed, users=USERS):
     """For every release the ratings of each user who is there: {user: {item: rating}}, one random history a user."""
     rng = np.random.default_rng(seed)
     items, ratings = data.items.tolist(), np.arange(1, 6)
-    now = {u: {} for u in range(USERS)}
+    now = {u: {} for u in range(users)}
     for _ in range(RELEASES):
         for mine in now.values():
             what = rng.choice(["nothing", "rate", "delete", "anew", "all"], p=[0.3, 0.4, 0.1, 0.1, 0.1])
@@ -123,6 +124,26 @@ def test_no_release_tells_what_an_earlier_one_hid(tmp_path, guards, way):
     assert max(changes) == ever  # somebody has used up what there is for ever, and nobody has had more
     assert sum(map(len, witness.hidden.values())) > 50 or way == "add_new"
     assert sum(map(len, witness.added.values())) > 50 or way in ("conceal", "everyone", "modify_exist")
+    ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
+
+
+@pytest.mark.parametrize("way", ["mislead", "both"])
+def test_no_release_in_parts_tells_what_an_earlier_one_hid(tmp_path, guards, way, monkeypatch):
+    """A hundred histories through the embedded engine, in as many parts as the month's number says."""
+    pytest.importorskip("duckdb")
+    monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
+    data, made = guards
+    witness, ever = Witness(), 4
+    for n, own in enumerate(histories(data, seed=7, users=100)):
+        pq.write_table(as_table(own), tmp_path / f"{n}.parquet")
+        given = {"key": KEY, "ledger": tmp_path / "l", "budget_ever": ever, **WAYS[way]}
+        ag.protect_files(tmp_path / f"{n}.parquet", made[n // 3], tmp_path / f"out{n}", parts=1 + n, **given)
+        parts = [pq.read_table(path) for path in (tmp_path / f"out{n}").glob("part-*.parquet")]
+        witness.check(own, as_rows(pa.concat_tables(parts)))
+    changes = [len(witness.hidden[u]) + len(witness.added[u]) + len(witness.changed[u]) for u in range(100)]
+    assert max(changes) == ever
+    assert sum(map(len, witness.hidden.values())) > 10
+    assert sum(map(len, witness.added.values())) > 10
     ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pytest
 
 import attriguard as ag
 from attriguard.cli import app
 from attriguard.cli._shell import run
 from attriguard.errors import DataError, ParameterError
+from attriguard.progress import Progress
 
 KEY = b"0123456789abcdef"
 
@@ -289,3 +293,70 @@ def test_what_is_added_later_is_dated_as_what_came_later(tmp_path, data, guard):
     assert len(new) > 30
     early = sum(np.datetime64(time) < april for time in new)
     assert early <= 0.2 * len(new)
+
+
+def test_an_audit_with_a_ledger_asks_those_who_keep_every_release(tmp_path, data, guard, capsys):
+    cities = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+    table, rng = data.to_arrow(), np.random.default_rng(0)
+    for share in (0.5, 1.0):
+        part = table.filter(pa.array(rng.random(table.num_rows) < share))
+        ag.protect(part, guard, key=KEY, goal="conceal", ledger=tmp_path / "l").save(tmp_path / "out.csv")
+    given = {"attacks": ["LR-A"], "budgets": [2.0], "retrained": ["MLP-A"], "random_state": 0, "members": 1}
+    found = ag.audit(data, ledger=tmp_path / "l", key=KEY, **given)
+    names = [row["attack"] for row in found.rows() if row["setting"] == "releases" and row["figure"] == "auc"]
+    assert names == [*ag.attacks.KEEPING, "UNION-A by MLP-A"]
+    assert found.found.kept.n_releases == 2
+    assert found.found.kept.n_users == 400
+    assert len(found.record()["releases"]) == len(names)
+    assert "What the releases so far tell" in [section.title for section in found.page().sections]
+    alone = {row["attack"]: row["value"] for row in found.rows() if row["setting"] == "now" and row["figure"] == "auc"}
+    told = [row["value"] for row in found.rows() if row["setting"] == "releases" and row["figure"] == "auc"]
+    assert 0.5 < max(told) < alone["LR-A"]  # they infer something, and less than from the table itself
+    with pytest.raises(ParameterError, match="give the ledger and its key"):
+        ag.audit(data, ledger=tmp_path / "l", **given)
+    strangers = ag.load_dataset("twin", n_users=60, n_items=60, n_values=2, seed=9)
+    strangers = dataclasses.replace(strangers, users=strangers.users + 10_000)
+    with pytest.raises(DataError, match="knows no user of this table"):
+        ag.audit(strangers, ledger=tmp_path / "l", key=KEY, **given)
+    pa_csv.write_csv(table, tmp_path / "r.csv")
+    pa_csv.write_csv(cities, tmp_path / "c.csv")
+    command = ["audit", str(tmp_path / "r.csv"), "--attributes", str(tmp_path / "c.csv"), "--attribute", "city"]
+    command += ["--output", str(tmp_path / "a.html"), "--attacks", "LR-A", "--retrained", "", "--budgets", "2"]
+    assert run(app, [*command, "--ledger", str(tmp_path / "l"), "--key", KEY.decode(), "--seed", "0"]) == 0
+    assert "What the releases so far tell" in (tmp_path / "a.html").read_text()
+
+
+def test_the_check_asks_those_who_keep_every_release(tmp_path, data, guard):
+    cities = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+    given = {"key": KEY, "attributes": cities, "attribute": "city", "ledger": tmp_path / "l", "goal": "conceal"}
+    table = data.to_arrow()
+    first = ag.protect(table.slice(0, 4000), guard, unmatched="drop", **given)
+    assert not [each for each in first.check.after if each.attack in ag.attacks.KEEPING]
+    first.save(tmp_path / "may.csv")
+    second = ag.protect(table, guard, **given)
+    asked = [each.attack for each in second.check.after]
+    assert [name for name in asked if name in ag.attacks.KEEPING] == list(ag.attacks.KEEPING)
+    assert asked[: -len(ag.attacks.KEEPING)] == [name for name in ("LR-A", "MLP-A", "RF-A") for _ in range(2)]
+
+
+def test_removals_of_both_look_past_what_was_added_before(data, guard):
+    """The same ratings are removed, whatever decoys stand beside them; without that, they would sway the choice."""
+    X = data.X[:200]
+    planner = guard.planner()
+    told = planner.plan(X, budget=4.0)
+    choice = np.arange(200) % data.m  # the noise of one value or the other
+    shown = told.edits.apply(X, choice)
+    decoys = ((shown != 0).astype(np.float32) - (shown != 0).multiply(X != 0)).tocsr()
+    decoys.eliminate_zeros()
+    assert decoys.nnz > 100
+    rows = (X + shown.multiply(decoys != 0)).tocsr().astype(np.float32)
+
+    locked = (decoys != 0).astype(np.float32)
+    finder = planner.goal.finder(planner.settings, planner.learnt, locked)
+
+    def removed(finder, X):
+        return finder.remove(finder.own(X), np.full(200, 2.0), locked, Progress())[0].items[:, 0]
+
+    alone, swayed = removed(finder, X), removed(finder, rows)
+    np.testing.assert_array_equal(removed(planner.goal.looking_past(finder, locked), rows), alone)
+    assert (swayed != alone).sum() > 10

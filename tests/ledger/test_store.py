@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,12 @@ import pytest
 import attriguard as ag
 from attriguard.errors import DataError, ParameterError
 from attriguard.ledger.entries import Entries
+from attriguard.ledger.files import write_told
 from attriguard.ledger.store import Addition, Ledger
 
 KEY = b"0123456789abcdef"
 SCALE = (1.0, 5.0, 1.0)
-MOMENTS = 30
+MOMENTS = 35
 
 KILLED = """
 import os, signal, sys
@@ -46,6 +48,7 @@ def run(folder, moment):
     sys.addaudithook(die)
     ledger.commit(addition(2), write, target)
 
+addition(1).files(Path(sys.argv[2]))  # whatever is loaded on first use is loaded now
 for moment in range(int(sys.argv[3])):
     child = os.fork()
     if not child:
@@ -62,7 +65,7 @@ def addition(release, users=(3, 7, 7), told=(1, 0, 4)):
         draw=np.zeros(len(users), np.int32), release=np.full(len(users), release, np.int32),
         names=np.array([f"{release}-{k}" for k in range(len(users))], dtype=object),
     )  # fmt: skip
-    return Addition("city", SCALE, entries, None, {"goal": "conceal"})
+    return Addition("city", SCALE, {"goal": "conceal"}, partial(write_told, entries=entries, cells=None))
 
 
 def begin(folder):
@@ -149,8 +152,9 @@ def test_damage_is_told_and_malice_too(tmp_path):
 def test_a_ledger_that_tells_something_twice_is_refused(tmp_path):
     ledger = begin(tmp_path)
     again = addition(2)
-    again.entries.names[:] = addition(1).entries.names  # the hidden rating of user 7, told
-    again.entries.told[:] = [1, 2, 4]
+    entries = again.files.keywords["entries"]
+    entries.names[:] = addition(1).files.keywords["entries"].names  # the hidden rating of user 7, told
+    entries.told[:] = [1, 2, 4]
     ledger.commit(again, lambda whole: None, None)
     with pytest.raises(DataError, match="hidden, added or changed, and told in another way"):
         ag.check_ledger(tmp_path / "ledger", key=KEY)
@@ -178,6 +182,7 @@ def test_forgetting_erases_a_user_and_nobody_else(tmp_path):
     ag.protect(data.to_arrow(), guard, key=KEY, ledger=tmp_path / "ledger").save(tmp_path / "out.csv")
     before = Ledger.open(tmp_path / "ledger", KEY, "city")
     (mark,) = before.hashes(data.users[7:8])
+    assert before.entries.size  # read, as long as it is there
     erased = ag.forget_user(tmp_path / "ledger", str(data.users[7]), key=KEY)
     after = Ledger.open(tmp_path / "ledger", KEY, "city")
     assert erased == (before.entries.user == mark).sum() > 0

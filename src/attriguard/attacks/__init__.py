@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from attriguard.attacks.forest import Forest as Forest
     from attriguard.attacks.inversion import MechanismInversion as MechanismInversion
     from attriguard.attacks.kept import Keeping as Keeping
+    from attriguard.attacks.kept import OnAverage as OnAverage
+    from attriguard.attacks.kept import OnDifferences as OnDifferences
+    from attriguard.attacks.kept import OnHistory as OnHistory
+    from attriguard.attacks.kept import OnShares as OnShares
+    from attriguard.attacks.kept import OnTurnover as OnTurnover
+    from attriguard.attacks.kept import OnUnion as OnUnion
     from attriguard.attacks.large import LargeNetwork as LargeNetwork
     from attriguard.attacks.logistic import Logistic as Logistic
     from attriguard.attacks.lowrank import LowRank as LowRank
@@ -59,6 +65,15 @@ _WAYS = {
     "mechanism-inversion": "attriguard.attacks.inversion:MechanismInversion",
     "removal-inversion": "attriguard.attacks.absence:RemovalInversion",
 }
+# Attackers who keep every release: their rows are histories, so no table of ratings alone can be given to them.
+_KEEPING = {
+    "UNION-A": "attriguard.attacks.kept:OnUnion",
+    "DIFF-A": "attriguard.attacks.kept:OnDifferences",
+    "TURN-A": "attriguard.attacks.kept:OnTurnover",
+    "HIST-A": "attriguard.attacks.kept:OnHistory",
+    "SHARE-A": "attriguard.attacks.kept:OnShares",
+    "MEAN-A": "attriguard.attacks.kept:OnAverage",
+}
 # Classes without a name in a registry.
 _MORE = (
     "attriguard.attacks.base:Attack",
@@ -66,13 +81,12 @@ _MORE = (
     "attriguard.attacks.detector:Detector",
     "attriguard.attacks.detector:DetectThenAttack",
 )
-_EXPORTS = {
-    place.partition(":")[2]: place.removeprefix(f"{__name__}.")
-    for place in (*_MORE, *_WAYS.values(), *_PLACES.values())
-}
+_ALL = (*_MORE, *_WAYS.values(), *_KEEPING.values(), *_PLACES.values())
+_EXPORTS = {place.partition(":")[2]: place.removeprefix(f"{__name__}.") for place in _ALL}
 
 ATTACKS: Registry[Attack] = Registry("attack", "attriguard.attacks.base:Attack", _PLACES, group="attriguard.attacks")
 WAYS: Registry[Attack] = Registry("way to attack", "attriguard.attacks.base:Attack", _WAYS)
+KEEPING: Registry[Keeping] = Registry("attack on histories", "attriguard.attacks.kept:Keeping", _KEEPING)
 
 
 def get(name: str, **options: Any) -> Attack:
@@ -81,15 +95,15 @@ def get(name: str, **options: Any) -> Attack:
     Parameters
     ----------
     name
-        A name of the registry ("LR-A"), "module:Class", or a way with another attack in parentheses
-        ("retrained(MLP-A)").
+        A name of the registry ("LR-A"; "UNION-A" and the others who keep every release), "module:Class", or a way with
+        another attack in parentheses ("retrained(MLP-A)").
     **options
         Options of the attack's constructor. Of an attack that is made from another, each takes the options that it
         knows, the outer one first; all take ``random_state``.
     """
     way, inner = taken_apart(name)
     if way is None:
-        return ATTACKS.make(name, **options)
+        return KEEPING.make(name, **options) if name in KEEPING else ATTACKS.make(name, **options)
     own = {option: value for option, value in options.items() if option in options_of(WAYS[way])}
     left = {option: value for option, value in options.items() if option not in own}
     if "random_state" in own and _takes_seed(inner):
@@ -120,8 +134,13 @@ def taken_apart(name: str) -> tuple[str | None, str]:
 
 
 def names() -> list[str]:
-    """The names of all attacks, those of installed packages included."""
+    """The names of all attacks on one table, those of installed packages included."""
     return list(ATTACKS)
+
+
+def keeping(releases: int) -> list[Keeping]:
+    """Everybody who keeps every release, untrained, for histories of so many."""
+    return [KEEPING.make(name, releases=releases) for name in KEEPING]
 
 
 def lineup(wanted: Iterable[str], **options: Any) -> list[Attack]:
@@ -139,5 +158,6 @@ def _lined_up(name: str, options: Mapping[str, Any]) -> Attack:
     return WAYS.lineup([way], **{**options, "base": _lined_up(inner, options)})[0]
 
 
-__all__ = [*_EXPORTS, "ATTACKS", "WAYS", "class_of", "get", "lineup", "names"]
-__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, "ATTACKS", "WAYS", "class_of", "get", "lineup", "names")
+_NAMES = ("ATTACKS", "KEEPING", "WAYS", "class_of", "get", "keeping", "lineup", "names")
+__all__ = [*_EXPORTS, "ATTACKS", "KEEPING", "WAYS", "class_of", "get", "keeping", "lineup", "names"]
+__getattr__, __dir__ = lazy_exports(__name__, _EXPORTS, *_NAMES)

@@ -32,6 +32,11 @@ class Options:
         bool, typer.Option("--all-goals", help="Also show all goals side by side; takes some minutes more.")
     ] = False
     seed: o.Seed = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="A ledger: also attack what its releases told, as those do who keep them all; needs --key."),
+    ] = None
+    key: Annotated[str | None, typer.Option(help="The key of the ledger; @FILE reads it from a file.")] = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ def audit(source: o.Source, own: Options, guard: Guard, columns: o.Columns, read
             all_goals=own.all_goals,
             random_state=own.seed,
             progress=progress,
+            ledger=own.ledger,
+            key=o.secret(own.key),
             **options,
         )
     show(result, shown, saved=own.output, seed=own.seed, read=source.told)

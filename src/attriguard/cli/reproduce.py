@@ -35,6 +35,10 @@ class Options:
         "attriguard-reproduction"
     )
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 0
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="A results.json of the same data set, profile and seed: for what is not in the work folder."),
+    ] = None
     list_all: Annotated[bool, typer.Option("--list", help="List the experiments and their state, and stop.")] = False
 
 
@@ -54,7 +58,8 @@ def reproduce(own: Options, shown: o.Shown) -> None:
         return
     ag.check_outputs(own.output / "index.html")
     with bar(shown) as progress:
-        result = ag.reproduce(own.experiments or (), notify=None if shown.quiet else note, progress=progress, **where)
+        how: dict[str, Any] = {"notify": None if shown.quiet else note, "progress": progress, "earlier": own.earlier}
+        result = ag.reproduce(own.experiments or (), **how, **where)
     page = write(own.output, result.save_folder)
     show(result, shown)
     if not (shown.as_json or shown.quiet):

@@ -67,6 +67,11 @@ class RatingScale:
         return 0.0 if self.is_likes else self.lowest - self.step
 
     @property
+    def numbers(self) -> tuple[float, float, float]:
+        """Its lowest and highest rating, and the step between two."""
+        return float(self.lowest), float(self.highest), float(self.step)
+
+    @property
     def levels(self) -> int:
         """How many distinct ratings there are above "not rated"."""
         return round((self.highest - self.floor) / self.step)

@@ -25,8 +25,10 @@ from attriguard.data.tables.columns import Roles
 from attriguard.data.tables.source import plain_source
 from attriguard.data.tables.table import InputTable
 from attriguard.engines.duck import connected, text
+from attriguard.engines.ledgers import bucket_in_sql, forgetting
 from attriguard.engines.sources import Source
 from attriguard.errors import DataError
+from attriguard.operations.memory import Memory
 from attriguard.operations.protector import Protector
 from attriguard.progress import Progress
 
@@ -49,6 +51,7 @@ class Buckets:
     roles: Roles
     folder: Path
     n: int
+    memory: Memory | None = None  # the ledger, as whose entries users are divided
 
     @property
     def others(self) -> bool:
@@ -58,6 +61,12 @@ class Buckets:
     @property
     def _user(self) -> str:
         return self.source.id_of(self.roles.user)
+
+    @property
+    def _bucket(self) -> str:
+        if self.memory is None:
+            return f"hash({self._user}) % {self.n}"
+        return bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)
 
     @property
     def _order(self) -> str:
@@ -75,7 +84,7 @@ class Buckets:
         with connected(self.folder / "spill", memory=memory, threads=threads) as connection:
             self._sample(connection)
             connection.execute(
-                f"COPY (SELECT *, (hash({self._user}) % {self.n})::SMALLINT AS bucket "
+                f"COPY (SELECT *, ({self._bucket})::SMALLINT AS bucket "
                 f"FROM {self.source.relation(connection)} ORDER BY bucket, {self._order}) "
                 f"TO {text(self._rows)} (FORMAT parquet, COMPRESSION snappy)"
             )
@@ -142,10 +151,11 @@ class Buckets:
 
 def settle(protector: Protector, sample: InputTable, items: InputTable | None) -> Protector:
     """The protector for all blocks of a table, by rows of some users, and by one row of each item."""
-    settled = protector.settled(protector.prepare(sample), "numbers")
+    looking = forgetting(protector)
+    settled = protector.settled(looking.prepare(sample), "numbers")
     if items is None or settled.survey is None:
         return settled
-    rows = protector.prepare(items)
+    rows = looking.prepare(items)
     source = (rows.data.source or plain_source(rows.data)).compact()
     survey: Survey = settled.survey.with_items(source, rows.data.items)
     return replace(settled, survey=survey)

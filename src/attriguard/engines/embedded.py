@@ -17,6 +17,7 @@ from attriguard.data.tables.columns import Roles
 from attriguard.engines.buckets import Buckets, bucket_count
 from attriguard.engines.choice import LARGE_ENGINES
 from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
+from attriguard.engines.ledgers import entry_of, pieces_of
 from attriguard.engines.maker import job_of, totals_of
 from attriguard.engines.parts import Parts
 from attriguard.engines.pool import WorkerError, made_parts
@@ -113,7 +114,7 @@ def _protect_here(
     refuse_inside(source, folder)
     with used_alone(make_folder(folder)):
         content = guard_bytes(guard)
-        terms = terms_of(source, content, wishes, options, f"duckdb {load_duckdb().__version__}")
+        terms = terms_of(source, content, protector, options, f"duckdb {load_duckdb().__version__}")
         return _run(_Run(protector, source, folder, options, limit), terms, content, n, progress)
 
 
@@ -139,6 +140,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     if found is not None and n not in (None, found.n):
         raise DataError(f"{run.folder} holds a release in {count_of(found.n, 'part')}, not {n}; name a new folder")
     if found is not None and found.finished:
+        found.close()
         return ReleasedParts(run.folder, goal, found.n, found.totals, run.shuffled)
     roles, rows = _looked_at(run, workers)
     usual = bucket_count(rows, len(run.source.schema), run.memory, workers)
@@ -146,7 +148,7 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     sweep(run.folder)
     with written_beside(parts.work / "guard", private=True) as file:
         file.write(guard)
-    buckets = Buckets(run.source, roles, parts.work / "buckets", parts.n)
+    buckets = Buckets(run.source, roles, parts.work / "buckets", parts.n, run.protector.memory)
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
@@ -160,7 +162,9 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     except DataError as error:
         raise _stopped(error, run, len(done), parts.n) from error
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))
-    parts.finish(totals)
+    entry = entry_of(run.protector, (facts["ledger"] for facts in done.values()), pieces_of(parts.work))
+    totals |= {} if entry is None else {"entered": entry.words}
+    parts.finish(totals, None if entry is None else entry.write)
     return ReleasedParts(run.folder, goal, parts.n, totals, run.shuffled)
 
 

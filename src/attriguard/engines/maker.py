@@ -14,6 +14,7 @@ from attriguard.data.tables.columns import Roles
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import write_table
 from attriguard.engines.buckets import Buckets
+from attriguard.engines.ledgers import memory_record, piece_of, pieces_of, remembering
 from attriguard.engines.parts import Parts
 from attriguard.engines.sources import Source
 from attriguard.operations.protector import (
@@ -48,17 +49,19 @@ class Maker:
         parts = Parts(Path(job["folder"]), job["terms"], source.suffix)
         buckets = Buckets(source, Roles(*job["roles"]), parts.work / "buckets", parts.n)
         protector = protector_for(parts.work / "guard", wishes_of(job["wishes"]), dict(job["options"]))
-        return cls(parts, buckets, buckets.settled(protector.for_blocks()))
+        return cls(parts, buckets, remembering(buckets.settled(protector.for_blocks()), job["ledger"]))
 
     def make(self, k: int) -> dict[str, Any]:
         """Protect the users of a bucket, write them as a part, and say what it holds."""
         table = self.buckets.block(k)
-        facts: dict[str, Any] = dict.fromkeys(COUNTS, 0) | {"unknown": [], "telltale": []}
+        facts: dict[str, Any] = dict.fromkeys(COUNTS, 0) | {"unknown": [], "telltale": [], "ledger": None}
         if table is not None:
             block = self.protector.prepare(table)
             made = self.protector.release(block, self.protector.plan(block, Progress()), None)
             write_table(made.release.table, self.parts.path(k), made.release.csv)
             facts |= facts_of(self.protector, block, made)
+            if made.told is not None:
+                facts["ledger"] = piece_of([made.told], pieces_of(self.parts.work))
         self.parts.note(k, facts)
         return facts
 
@@ -79,6 +82,7 @@ def facts_of(protector: Protector, block: Prepared, made: Block) -> dict[str, An
 def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str, Any]) -> dict[str, Any]:
     """All that a worker needs, as JSON knows it. It holds the key: it goes through a pipe and into no file."""
     return {
+        "ledger": memory_record(buckets.memory),
         "folder": str(parts.folder.absolute()),
         "terms": dict(parts.terms),
         "source": source_record(buckets.source),
@@ -89,8 +93,8 @@ def job_of(parts: Parts, buckets: Buckets, wishes: Wishes, options: Mapping[str,
 
 
 def wishes_record(wishes: Wishes) -> dict[str, Any]:
-    """The wishes but for the key."""
-    names = [each.name for each in fields(wishes) if each.name not in ("key", "locked", "additions")]
+    """The wishes but for the key and the ledger."""
+    names = [each.name for each in fields(wishes) if each.name not in ("key", "locked", "additions", "ledger")]
     additions = wishes.additions
     if additions is not None:
         pairs = isinstance(additions, Mapping)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,10 @@ from attriguard.errors import DataError
 MANIFEST, MARKER, WORK = "_manifest.json", "_SUCCESS", ".attriguard-work"
 # What the terms are called in an error line.
 TERMS = {"version": "version", "guard_sha256": "guard", "key": "key", "input": "input", "options": "options"}
+# The state of the ledger that a release was planned on; when the release is whole, the ledger has it, too.
+LEDGER = {"ledger": "ledger, or one that has changed since"}
+# Writes and enters a release: called with what writes the manifest, and with its path.
+Enter = Callable[[Callable[[Callable[[Path], None] | None], None], Path], None]
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class Parts:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is missing."""
-        return (self.folder / MARKER).exists()
+        """Whether nothing is missing; a kill may have left the manifest without the marker."""
+        return (self.folder / MARKER).exists() or "totals" in self.terms
 
     @property
     def work(self) -> Path:
@@ -84,15 +88,25 @@ class Parts:
             return None
         return found if not found["sha256"] or sha256_of(self.path(k)) == found["sha256"] else None
 
-    def finish(self, totals: Mapping[str, Any]) -> None:
-        """Everything is there: say so, and remove what was needed on the way."""
+    def finish(self, totals: Mapping[str, Any], enter: Enter | None = None) -> None:
+        """Everything is there: say so, and remove what was needed on the way; ``enter`` is the ledger's."""
         known = {self.path(k).name: self.facts(k) for k in range(self.n)}
         files = [
             {"file": name, "rows": facts["rows"], "sha256": facts["sha256"]}
             for name, facts in known.items()
             if facts is not None and facts["sha256"]
         ]
-        seal(self.folder, {**self.terms, "files": files, "totals": totals})
+        manifest = {**self.terms, "files": files, "totals": totals}
+        if enter is None:
+            _write(self.folder / MANIFEST, manifest)
+        else:
+            enter(lambda whole: _write(self.folder / MANIFEST, manifest, whole), self.folder / MANIFEST)
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is missing: the marker, and what was needed on the way goes."""
+        with written_beside(self.folder / MARKER):
+            pass
         for left in self.folder.glob(".attriguard-*"):  # also what runs that were killed left
             shutil.rmtree(left, ignore_errors=True)
 
@@ -114,7 +128,8 @@ def seal(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _refuse_other(folder: Path, found: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
     """Another guard, option, key or input: the parts that are there would not fit the others."""
-    differ = [_difference(name, found.get(name), terms[name]) for name in TERMS if found.get(name) != terms[name]]
+    named = TERMS if "totals" in found else TERMS | LEDGER
+    differ = [_difference(name, found.get(name), terms[name]) for name in named if found.get(name) != terms[name]]
     if differ:
         raise DataError(
             f"{folder} holds a release with another {' and another '.join(differ)}; name a new folder, or give the "
@@ -131,7 +146,7 @@ def _difference(name: str, before: Any, now: Any) -> str:
         changed = [each["file"] for each in now if old.get(each["file"]) != each]
         gone = [file for file in old if file not in [each["file"] for each in now]]
         return f"input ({(changed + gone)[0]})"
-    return f"{TERMS[name]} ({before}, now {now})" if name == "version" else TERMS[name]
+    return f"{TERMS[name]} ({before}, now {now})" if name == "version" else (TERMS | LEDGER)[name]
 
 
 def sha256_of(path: Path) -> str:
@@ -150,6 +165,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    with written_beside(path) as file:
+def _write(path: Path, content: Mapping[str, Any], whole: Callable[[Path], None] | None = None) -> None:
+    with written_beside(path, whole=whole) as file:
         file.write(json.dumps(content, indent=1).encode())

@@ -17,6 +17,7 @@ from attriguard.data.files import read_bytes
 from attriguard.data.tables.columns import Roles, find_roles
 from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, suffix_of
 from attriguard.data.tables.table import InputTable
+from attriguard.engines.ledgers import check_ledger, forgetting
 from attriguard.engines.maker import wishes_record
 from attriguard.engines.sources import Source
 from attriguard.errors import ParameterError
@@ -85,7 +86,8 @@ class ReleasedParts(Result):
     def remarks(self) -> Sequence[str]:
         """Where the parts are, and how their rows are ordered."""
         ordered = "in any order" if self.shuffled else "sorted by user and item"
-        return (f"wrote {self.folder}; the rows of each part are {ordered}",)
+        noted = [self.totals["entered"]] if self.totals.get("entered") else []
+        return (*noted, f"wrote {self.folder}; the rows of each part are {ordered}")
 
 
 def asked_wishes(options: dict[str, Any]) -> Wishes:
@@ -96,8 +98,6 @@ def asked_wishes(options: dict[str, Any]) -> Wishes:
     strange = [name for name in options if name not in known]
     if strange:
         raise ParameterError(f"{strange[0]} is of no use for a release in parts; known: {', '.join(known)}")
-    if options.get("ledger") is not None:
-        raise ParameterError("a release in parts keeps no ledger yet; protect the table in memory with --engine memory")
     if options.get("duplicates") == "last":
         raise ParameterError("the rows of a table in parts have no order, so none is the last; use duplicates 'mean'")
     wishes = Wishes.of(options, None)
@@ -107,7 +107,8 @@ def asked_wishes(options: dict[str, Any]) -> Wishes:
 
 def looked_at(protector: Protector, head: InputTable) -> Roles:
     """The columns; mistakes that the first rows show are told before the work."""
-    data = replace(protector, whole=True).prepare(head).data
+    data = replace(forgetting(protector), whole=True).prepare(head).data
+    check_ledger(protector, data.scale.numbers)
     named = {name: protector.reading.get(name) for name in ("user", "item", "rating")}
     roles = find_roles(head, **named, like=False)
     # For a guard of likes, a column of ratings is one like any other.
@@ -133,8 +134,11 @@ def guard_bytes(guard: GuardLike) -> bytes:
         return (Path(private) / "guard").read_bytes()
 
 
-def terms_of(source: Source, guard: bytes, wishes: Wishes, options: Mapping[str, Any], engine: str) -> dict[str, Any]:
+def terms_of(
+    source: Source, guard: bytes, protector: Protector, options: Mapping[str, Any], engine: str
+) -> dict[str, Any]:
     """All that decides the release. The key's fingerprint tells two keys apart, and nothing else."""
+    wishes, memory = protector.wishes, protector.memory
     chosen = wishes_record(wishes)
     for name in ("locked", "additions"):  # lists, which may name users
         chosen[name] = hashlib.sha256(json.dumps(chosen[name], default=str).encode()).hexdigest()[:16]
@@ -144,6 +148,7 @@ def terms_of(source: Source, guard: bytes, wishes: Wishes, options: Mapping[str,
         "key": derive_key(wishes.key or b"", "", "fingerprint").hex()[:32],
         "input": source.fingerprint(),
         "options": {**chosen, **options},
+        "ledger": None if memory is None else memory.ledger.stamp,
     }
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -21,9 +23,10 @@ from attriguard.data.tables.columns import Roles
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import InputTable
 from attriguard.engines import buckets
+from attriguard.engines.ledgers import entry_of, memory_record, noted_pieces, pieces_of
 from attriguard.engines.release import HEAD_ROWS, asked_wishes, guard_bytes, looked_at
 from attriguard.engines.sources import Source, refuse_unknown
-from attriguard.engines.spark_worker import Package, package_of, task_of, writing_task
+from attriguard.engines.spark_worker import Package, bucket_task, package_of, task_of, writing_task
 from attriguard.errors import DataError, MissingExtraError, ParameterError
 from attriguard.operations.protector import Protector
 from attriguard.operations.ready import GuardLike, protector_for
@@ -31,6 +34,8 @@ from attriguard.operations.ready import GuardLike, protector_for
 NO_SPARK = "Spark needs the extra 'spark' and Java 17: pip install 'attriguard[spark]', and on Debian: "
 NO_SPARK += "apt-get install default-jre-headless"
 NO_JAVA = "Spark needs Java 17 or newer, and there is none; on Debian: apt-get install default-jre-headless"
+# Folders of a ledger for what DataFrames tell that are not entered yet.
+RUN = ".attriguard-run-"
 # The blanks around an id of a CSV file that do not count.
 BLANKS = " \t\n\v\f\r\x85\xa0"
 
@@ -55,7 +60,39 @@ def protect_frame(df: Any, guard: GuardLike, *, partitions: int | None = None, *
     wishes = asked_wishes(options)
     n = None if partitions is None else check_count(partitions, name="partitions")
     frame = Frame.of(df, protector_for(guard, wishes, options).for_blocks())
-    return frame.protected(frame.package(guard_bytes(guard), options), n)
+    memory = frame.protector.memory
+    pieces = None if memory is None else pieces_of(memory.ledger.folder / f"{RUN}{secrets.token_hex(8)}")
+    protected = frame.protected(frame.package(guard_bytes(guard), options, pieces=pieces), n)
+    if pieces is not None:
+        _PLANNED[protected] = Planned(frame.protector, pieces, frame.count(n))
+    return protected
+
+
+class Planned(NamedTuple):
+    """A DataFrame that is protected with a ledger, and not entered yet."""
+
+    protector: Protector
+    pieces: Path
+    n: int
+
+    def enter(self) -> None:
+        """Enter what the partitions have told; what other DataFrames told that were never entered is void by then."""
+        entry = entry_of(self.protector, noted_pieces(self.pieces, self.n), self.pieces)
+        if entry is not None:
+            entry.write(lambda _: None)
+        for left in self.pieces.parent.parent.glob(f"{RUN}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def enter_frame(protected: Any) -> None:
+    """Enter a DataFrame into its ledger; see `attriguard.spark.enter`."""
+    planned = _PLANNED.pop(protected, None)
+    if planned is None:
+        raise ParameterError("this DataFrame has no ledger, or was entered already: name the ledger when you protect")
+    planned.enter()
+
+
+_PLANNED: WeakKeyDictionary[Any, Planned] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +148,18 @@ class Frame:
         items = self.df.groupBy(self._id(self.roles.item)).agg(one).select("one.row.*").toArrow()
         return self._sorted(some), items
 
-    def package(self, guard: bytes, options: Mapping[str, Any], rows: int | None = None) -> Package:
-        """All that workers need: the guard's bytes, the wishes, and what `sample` found."""
-        order = self._order if self.plain else ()
-        return package_of(self.source, guard, self.protector.wishes, options, self.sample(rows), order)
+    def package(
+        self, guard: bytes, options: Mapping[str, Any], rows: int | None = None, pieces: Path | None = None
+    ) -> Package:
+        """All that workers need: the guard's bytes, the wishes, and what `sample` found.
+
+        ``pieces`` is the folder for what they tell the ledger, if there is one.
+        """
+        memory, ledger = self.protector.memory, None
+        if memory is not None:
+            ledger = (memory_record(memory) or {}) | {"pieces": str(pieces), "key": memory.ledger.key.hex()}
+        about = {"order": self._order if self.plain else [], "ledger": ledger}
+        return package_of(self.source, guard, self.protector.wishes, options, self.sample(rows), about)
 
     @property
     def plain(self) -> bool:
@@ -126,23 +171,39 @@ class Frame:
 
     def protected(self, package: Package, n: int | None) -> Any:
         """The rows of each user brought together, and every partition through the core."""
-        task = task_of(_name_of(package), self._broadcast(package))
-        return self._together(n).mapInArrow(task, self._schema)
+        sent = self._broadcast(package)
+        return self._together(sent, n).mapInArrow(task_of(_name_of(package), sent), self._schema)
 
     def written(self, package: Package, n: int, facts: Any, folder: Path) -> Any:
         """The same, but every partition becomes a file in a folder; what comes back are the files."""
         kind = pa.schema([self.head.schema.field(each.name) for each in self._schema])
-        task = writing_task(
-            _name_of(package), self._broadcast(package), facts, str(folder), kind.serialize().to_pybytes()
-        )
-        return self._together(n).mapInArrow(task, "file string, rows long, sha256 string")
+        sent = self._broadcast(package)
+        task = writing_task(_name_of(package), sent, facts, str(folder), kind.serialize().to_pybytes())
+        return self._together(sent, n).mapInArrow(task, "file string, rows long, sha256 string")
 
-    def _together(self, n: int | None) -> Any:
+    def _together(self, package: Any, n: int | None) -> Any:
         """The rows divided by user, and sorted."""
         user = self._id(self.roles.user)
-        divided = self.df.repartition(user) if n is None else self.df.repartition(n, user)
+        if self.protector.memory is not None:
+            divided = self._divided_as_the_ledger(package, self.count(n))
+        else:
+            divided = self.df.repartition(user) if n is None else self.df.repartition(n, user)
         cells = [] if self.plain else [self.df[_quoted(name)] for name in self._order]
         return divided.sortWithinPartitions(*cells if cells and self.source.style is None else (user, *cells))
+
+    def count(self, n: int | None) -> int:
+        """How many partitions there are: as many as were asked for, or as Spark's own settings say."""
+        return n or int(self.df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+
+    def _divided_as_the_ledger(self, package: Any, n: int) -> Any:
+        """A partition is a bucket of users, as in the embedded engine. The secret of the hashes is in no plan."""
+        from pyspark.sql import functions
+
+        if not hasattr(self.df, "repartitionById"):
+            raise ParameterError("a ledger on Spark needs pyspark 4.1 or newer: pip install -U pyspark")
+        sql: Any = functions  # this name is loaded when it is asked for
+        bucket = sql.arrow_udf(bucket_task(package, n), "int")
+        return self.df.repartitionById(n, bucket(self._text(self.roles.user)))
 
     @property
     def _schema(self) -> Any:
@@ -179,6 +240,12 @@ class Frame:
 
         cells = self._cells[column]
         return cells if self.source.style is None else sql.btrim(cells, sql.lit(BLANKS))
+
+    def _text(self, column: int) -> Any:
+        """A column of ids as text, in which 7 and 7.0 are the same."""
+        kind, cells = self.source.schema.field(column).type, self._id(column)
+        whole = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        return (cells.cast("bigint") if whole else cells).cast("string")
 
     @property
     def _order(self) -> list[str]:

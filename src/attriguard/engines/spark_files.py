@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from attriguard.data.files import make_folder, sync
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
+from attriguard.engines.ledgers import entry_of, noted_pieces, pieces_of
 from attriguard.engines.maker import totals_of
-from attriguard.engines.parts import seal
+from attriguard.engines.parts import MANIFEST, seal
 from attriguard.engines.release import (
     HEAD_ROWS,
     ReleasedParts,
@@ -81,20 +83,33 @@ def protect_on_spark(
     make_folder(output.absolute().parent)
     with used_alone(output), _beside(output) as work:
         content = guard_bytes(guard)
-        terms = terms_of(source, content, wishes, options, f"spark {pyspark.__version__}")
+        terms = terms_of(source, content, protector, options, f"spark {pyspark.__version__}")
         rows = make_folder(work / "rows")
-        made, totals = _written(source, protector, content, run, options, rows)
+        made, totals, n = _written(source, protector, content, run, options, rows)
         files = _gathered(made, rows, work / "release")
+        pieces = noted_pieces(pieces_of(work), n) if protector.memory is not None else []
+        entry = entry_of(protector, pieces, pieces_of(work))
+        totals |= {} if entry is None else {"entered": entry.words}
         seal(work / "release", {**terms, "parts": len(files), "files": files, "totals": totals})
-        os.rename(work / "release", output)
-        sync(output.absolute().parent)
+        if entry is None:
+            _named(work / "release", output)
+        else:
+            entry.write(partial(_named, work / "release", output), output / MANIFEST)
     return ReleasedParts(output, protector.planner.goal.name, len(files), totals, wishes.order == "shuffled")
+
+
+def _named(release: Path, output: Path, whole: Callable[[Path], None] | None = None) -> None:
+    """The release gets its name; ``whole`` is called before that with the manifest, which stands for all of it."""
+    if whole is not None:
+        whole(release / MANIFEST)
+    os.rename(release, output)
+    sync(output.absolute().parent)
 
 
 def _written(
     source: Source, protector: Protector, guard: bytes, run: SparkRun, options: Mapping[str, Any], rows: Path
-) -> tuple[list[Any], dict[str, Any]]:
-    """Have Spark write the release into the folder ``rows``, and say which files these are, and what it counted."""
+) -> tuple[list[Any], dict[str, Any], int]:
+    """Have Spark write the release into the folder ``rows``; its files, what was counted, and how many partitions."""
     n_rows = source.count(None)
     with session(run.master, run.memory, rows.parent, short=n_rows < SHORT_ROWS) as spark:
         context = spark.sparkContext
@@ -103,7 +118,7 @@ def _written(
         n = usual if run.parts is None else check_count(run.parts, name="parts")
         run.progress.tell("looking at the table")
         frame = Frame.of(_read(spark, source), protector, source.name, source.style, _head(source))
-        package = frame.package(guard, options, n_rows)
+        package = frame.package(guard, options, n_rows, pieces_of(rows.parent.absolute()))
         writing, made = frame.written(package, n, facts, rows.absolute()), list[Any]()
 
         def tell() -> None:
@@ -112,7 +127,7 @@ def _written(
             run.progress.tell(f"{users:,} users, {ratings:,} of about {whole:,} ratings", ratings / max(1, whole))
 
         watched(context, lambda: made.extend(writing.collect()), tell)
-        return made, totals_of([facts.value], len(protector.wishes.locked.pairs))
+        return made, totals_of([facts.value], len(protector.wishes.locked.pairs)), n
 
 
 def _read(spark: Any, source: Source) -> Any:

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +18,13 @@ from attriguard.data.files import written_beside
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.data.tables.table import InputTable
 from attriguard.engines.buckets import settle
+from attriguard.engines.ledgers import note_piece, piece_of, remembering
 from attriguard.engines.maker import COUNTS, facts_of, source_of, source_record, wishes_of, wishes_record
 from attriguard.engines.memory import keep_freed_memory
 from attriguard.engines.parts import sha256_of
 from attriguard.engines.sources import Source
+from attriguard.ledger.hashes import bucket_of, text_hashes
+from attriguard.operations.memory import Told
 from attriguard.operations.protector import Protector
 from attriguard.operations.ready import protector_for, released_blocks
 from attriguard.operations.wishes import Wishes
@@ -48,6 +51,7 @@ class Ready(NamedTuple):
     protector: Protector
     csv: CsvStyle | None
     order: list[str]
+    pieces: Path | None  # where what is told the ledger goes
 
 
 class Facts:
@@ -69,11 +73,14 @@ def package_of(
     wishes: Wishes,
     options: Mapping[str, Any],
     rows: tuple[pa.Table, pa.Table | None],
-    order: Sequence[str] = (),
+    about: Mapping[str, Any],
 ) -> Package:
-    """The package: ``rows`` are those of some users, and one of each item; ``order`` is what workers sort rows by."""
+    """The package: ``rows`` are those of some users, and one of each item.
+
+    ``about`` has the "order", what workers sort rows by, and says where the "ledger" is.
+    """
     job = {
-        "order": list(order),
+        **about,
         "source": source_record(source),
         "wishes": wishes_record(wishes) | {"key": (wishes.key or b"").hex()},
         "options": dict(options),
@@ -120,17 +127,39 @@ def _protected(name: str, package: Any, facts: Any, batches: Iterable[pa.RecordB
         while len(_ready) >= MOST_READY:
             _ready.pop(next(iter(_ready)))
         _ready[name] = _made_ready(Package(*package.value))
-    protector, csv, order = _ready[name]
-    blocks = (_ordered(table, order) for table in _gathered(batches))
+    protector, csv, order, pieces = _ready[name]
+    blocks, told = (_ordered(table, order) for table in _gathered(batches)), list[Told]()
     for block, made in released_blocks(blocks, protector, csv=csv):
         if facts is not None:
             facts.add(facts_of(protector, block, made))
+        if made.told is not None:
+            told.append(made.told.bare)
         yield made.release.table
+    if pieces is not None:
+        note_piece(piece_of(told, pieces), pieces, _partition())
 
 
 def _ordered(table: pa.Table, order: list[str]) -> pa.Table:
     """Rows that are sorted by user, now also by item and all other cells, where Spark has not done it."""
     return table.sort_by([(name, "ascending") for name in order]) if order else table
+
+
+def bucket_task(package: Any, n: int) -> Callable[[pa.Array], pa.Array]:
+    """What Spark calls with ids as text, for the bucket of each: the partition in which the ledger has the user."""
+
+    def attriguard_bucket(users: pa.Array) -> pa.Array:
+        key = bytes.fromhex(json.loads(package.value[0])["ledger"]["key"])
+        return pa.array(bucket_of(text_hashes(users.fill_null(""), key), n), pa.int32())
+
+    return attriguard_bucket
+
+
+def _partition() -> int:
+    """The number of the partition that this task makes."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def _made_ready(package: Package) -> Ready:
@@ -146,7 +175,9 @@ def _made_ready(package: Package) -> Ready:
         protector = protector_for(path, wishes_of(job["wishes"]), job["options"]).for_blocks()
     items = InputTable(_table_of(package.items), source.name, source.style) if package.items else None
     settled = settle(protector, InputTable(_table_of(package.sample), source.name, source.style), items)
-    return Ready(settled, source.style, job["order"])
+    ledger = job["ledger"]
+    pieces = None if ledger is None else Path(ledger["pieces"])
+    return Ready(remembering(settled, ledger), source.style, job["order"], pieces)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

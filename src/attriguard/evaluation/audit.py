@@ -15,6 +15,7 @@ from attriguard.evaluation.accuracy import check_budgets
 from attriguard.evaluation.exposure import Exposure, expose, is_baseline
 from attriguard.evaluation.goals_compared import GoalOutcome, PrecisionTest, measure_goals
 from attriguard.evaluation.inference import FEWEST_PER_VALUE, check_values, strongest
+from attriguard.evaluation.kept import Kept
 from attriguard.evaluation.measure import PLAIN, Measure
 from attriguard.evaluation.protection import DRAWS, Protection, protection
 from attriguard.evaluation.protocol import Groups, halves
@@ -61,6 +62,7 @@ class Audit:
     guard: AttriGuard  # its options; it has learnt nothing
     trial: Protection | None  # None where a value has too few users for three groups
     goals: tuple[GoalOutcome, ...] = ()  # all of them, side by side, where that was asked for
+    kept: Kept | None = None  # what those infer who kept the releases of a ledger
 
     @property
     def verdict(self) -> Verdict:

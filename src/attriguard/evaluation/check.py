@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.attacks import KEEPING
 from attriguard.attacks.base import Attack
+from attriguard.attacks.kept import union
 from attriguard.evaluation.exposure import averaged
 from attriguard.evaluation.forensics import Forensics
 from attriguard.evaluation.inference import (
@@ -21,6 +23,7 @@ from attriguard.evaluation.inference import (
     learn_by_group,
     strongest,
 )
+from attriguard.evaluation.kept import attack_history
 from attriguard.progress import Progress, ProgressLike
 
 MEASURES = ("auc", "accuracy", "balanced")
@@ -92,14 +95,17 @@ class Checker:
         self.X, self.y, self.group, self.attacks = X, y, group, tuple(attacks)
         self._learnt: dict[Attack, tuple[Learnt, Inference]] = {}
 
-    def check(self, released: csr_array, progress: ProgressLike = None, enough: Enough | None = None) -> Check:
-        """Attack one release: the same users, and columns, as the original.
+    def check(
+        self, releases: Sequence[csr_array], progress: ProgressLike = None, enough: Enough | None = None
+    ) -> Check:
+        """Attack the last release, with all that came before it: the same users, and columns, as the original.
 
         ``enough`` is asked after each attacker whether the others are still needed; what is left out is not in the
-        result.
+        result. Where there are several releases, those who keep everything attack, too.
         """
-        before, after = [], []
-        for attack, part in Progress.of(progress).each(self.attacks, lambda attack: attack.name):
+        released, before, after = union(releases), [], []
+        attacking, keepers = Progress.of(progress).parts(len(self.attacks), len(KEEPING) * (len(releases) > 1))
+        for attack, part in attacking.each(self.attacks, lambda attack: attack.name):
             first, second = part.parts(float(attack not in self._learnt), 1)
             unaware, original = self._original(attack, first)
             before.append(original)
@@ -108,6 +114,8 @@ class Checker:
             after.append(self._found(attack, "original", unaware, released).at_best)
             if enough is not None and enough(after):
                 break
+        else:
+            after += attack_history(releases, self.y, self.group, (), keepers) if len(releases) > 1 else ()
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
 

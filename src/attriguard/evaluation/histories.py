@@ -34,6 +34,16 @@ def arrivals(X: csr_array, releases: int, seed: int, *, first: float) -> NDArray
     return np.where(rank < first, 0, later).astype(np.int64)
 
 
+def dated_arrivals(days: NDArray[np.int64], releases: int, *, first: float) -> NDArray[np.int64]:
+    """The same for ratings with dates: a share ``first`` of all is there at the first release, the others come evenly.
+
+    Users who come later are not in the first releases.
+    """
+    start, end = np.quantile(days, first), days.max() + 1
+    step = np.floor((days - start) / (end - start) * (releases - 1)) + 1
+    return np.where(days <= start, 0, np.clip(step, 1, releases - 1)).astype(np.int64)
+
+
 def upto(data: PublicData, arrival: NDArray[np.int64], release: int) -> PublicData:
     """The data as it stands at a release."""
     there = arrival <= release
@@ -84,13 +94,13 @@ def _with_ledger(
 ) -> tuple[csr_array, Entries]:
     """The next release, and all that was told by then; a user's row number stands for his hash."""
     numbers = np.arange(now.n_users, dtype=np.uint64)
-    standing = stand(now, now.items, *told.of_users(numbers))
+    standing = stand(now, now.items, told, numbers)
     news, (key, t) = standing.news, keyed
     most = None if ever is None else np.maximum(ever - standing.spent[news], 0)
-    rows, locked = standing.known[news], standing.locked(None)[news]
-    plan = guard.plan(rows, locked=locked, most=most, users=now.users[news], progress=progress)
+    how = {"locked": standing.locked(None), "decoys": standing.decoys, "most": most, "users": now.users[news]}
+    plan = guard.plan(standing.known, **how, progress=progress)
     choice = plan.draw(key=key, turn=0 if plan.target is not None else t)
-    released = standing.released(standing.whole(plan.edits.apply(plan.X, choice)))
+    released = standing.released(plan.edits.apply(plan.X, choice))
     row, entries = standing.told_now(released, np.full(now.n_users, -1, dtype=np.int64), t + 1)
     new = replace(entries, user=numbers[row])
     return released, Entries.of_arrow([told.to_arrow(), new.to_arrow()])

@@ -1,13 +1,15 @@
 """Beyond the paper: twelve releases of ratings that arrive over time, and an attacker who keeps them all.
 
 Half of each user's ratings are there at the first release; the others arrive evenly after it, in a seeded random order.
+The twin's ratings have dates: half of all are there at the first release, and some users come later.
 Three groups that share nobody: the guards' users, the attacker's users and the test users; the last two are released.
 Guards are learnt anew for every third release, from what their users have by then. The budget is 4 changes a user on
 average over users, at a price that is settled on a tenth of the guards' users. Every release is drawn anew, or drawn
 under a key, or planned with a ledger; or with one that caps a user's changes at 4 over all releases, shown beside it.
-The attacker knows the values of his own users and learns from their releases: from the union of all, from the
-differences, from how often items were shown, and from each release alone, averaged; or he learns from their original
-ratings. Beside it stands a single release of the final data, attacked in the same ways.
+The attacker knows the values of his own users and learns from their releases, in every way of the registry of those
+who keep everything: from the union of all, from the differences, from what disappeared and what came, from all releases
+side by side, from how often items were shown, and from each release alone, averaged; or he learns from their original
+ratings. Beside it stands a single release of the final data, attacked by the same classifiers.
 
 Rule: holds if, with the ledger, the strongest attacker who has all releases infers at most 0.02 more than the strongest
 one who has a single release of the final data, behind "conceal" (the core), behind "mislead" and behind "both"; and if
@@ -22,14 +24,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from attriguard.attacks import KEEPING
 from attriguard.attacks.base import Attack
-from attriguard.attacks.kept import AVERAGE, Keeping, side_by_side, union
+from attriguard.attacks.kept import side_by_side, union
+from attriguard.data.named.twin_dates import twin_days
 from attriguard.data.public_data import PublicData
 from attriguard.data.split import stratified_test_mask
 from attriguard.evaluation.figures import rounded
-from attriguard.evaluation.histories import KEYED, LEDGER, SCHEMES, arrivals, changed, histories, upto
+from attriguard.evaluation.histories import LEDGER, SCHEMES, arrivals, changed, dated_arrivals, histories, upto
 from attriguard.evaluation.protocol import halves
 from attriguard.experiments.base import Check, Experiment, Numbers, share
 from attriguard.experiments.curves import baseline_of
@@ -44,7 +49,7 @@ RELEASES, ANEW, FIRST = 12, 3, 0.5
 BUDGET, MORE = 4.0, 0.02
 KEY = b"one key for all twelve releases"
 # Who looks at what; the faster attacker tries everything.
-VIEWS = {"LR-A": ("union", "differences", "shares", AVERAGE), "MLP-A": ("union", "differences")}
+VIEWS = {"LR-A": tuple(KEEPING), "MLP-A": ("UNION-A", "DIFF-A")}
 # After how many releases the attacker is asked, and by whom the curve is drawn.
 ASKED, CURVE = (1, 4, 8, 12), "LR-A"
 # The share of a guard's users on whom its price is settled.
@@ -103,41 +108,37 @@ class BeyondReleases(Experiment):
         return "–", f"conceal, one release: {share(best(conceal['single']))}; twelve: {shown}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
-        """What the union of the releases tells, over the releases; and every attacker at the end."""
-        lines = [
-            Line(f"{goal}, {scheme}", numbers["asked"], [100 * a for a in each["schemes"][scheme]["curve"]])
-            for goal, each in numbers["goals"].items()
-            for scheme in (KEYED, LEDGER)
-        ]
+        """For every goal what the union of the releases tells, over the releases; and every attacker at the end."""
+        plots = [self._plot(goal, each["schemes"], numbers) for goal, each in numbers["goals"].items()]
         attackers = list(next(iter(numbers["goals"].values()))["schemes"][LEDGER]["final"])
         rows = []
         for goal, each in numbers["goals"].items():
-            single = [share(each["single"].get(name.split(" on the ")[0] + _learnt(name))) for name in attackers]
+            single = [share(each["single"].get(name.split(" by ")[-1])) for name in attackers]
             rows.append([goal, "one release", f"{each['changes']:.2f}", *single])
             for scheme in SCHEMES:
                 found = each["schemes"][scheme]
                 rows.append([goal, scheme, f"{found['changes']:.2f}", *(share(found["final"][a]) for a in attackers)])
         return [
-            LinePlot(
-                lines,
-                "releases so far",
-                "users whose value is inferred (%)",
-                ("guessing", 100 * numbers["baseline"]),
-                caption=f"{CURVE} on the union of all releases, learnt from users with the same history; "
-                f"{numbers['users']:,} test users.",
-            ),
+            *plots,
             Table(
                 ["goal", "releases", "changes a user", *attackers], rows, numeric=range(2, 3 + len(attackers)),
                 caption=f"share of users whose value is inferred after {RELEASES} releases; budget {BUDGET:g}",
             ),
         ]  # fmt: skip
 
+    def _plot(self, goal: str, schemes: Mapping[str, Any], numbers: Numbers) -> LinePlot:
+        lines = [Line(scheme, numbers["asked"], [100 * a for a in schemes[scheme]["curve"]]) for scheme in SCHEMES]
+        return LinePlot(
+            lines,
+            "releases so far",
+            "users whose value is inferred (%)",
+            ("guessing", 100 * numbers["baseline"]),
+            caption=f"Behind “{goal}”: {CURVE} on the union of all releases, learnt from users with the same history; "
+            f"{numbers['users']:,} test users.",
+        )
+
 
 UNAWARE = ", learnt from originals"
-
-
-def _learnt(name: str) -> str:
-    return UNAWARE if name.endswith(UNAWARE) else ""
 
 
 def best(found: Mapping[str, float]) -> float:
@@ -152,11 +153,18 @@ class _Trial:
         guards, mine, self.test = halves(work.train, work.test.take(work.chosen), work.seed)
         self.work, self.mine = work, mine
         self.released = _together(mine, self.test)
-        self.arrival = arrivals(self.released.X, RELEASES, work.seed, first=FIRST)
+        self.arrival = self.arrivals(self.released, work.seed)
         held = stratified_test_mask(guards.y, SETTLING, work.seed)
         self.learning, self.settling = guards.take(~held), guards.take(held)
-        self.times = [arrivals(g.X, RELEASES, work.seed + 1, first=FIRST) for g in (self.learning, self.settling)]
+        self.times = [self.arrivals(users, work.seed + 1) for users in (self.learning, self.settling)]
         self._guards: dict[int, AttriGuard] = {}
+        self._unaware: dict[str, Attack] = {}
+
+    def arrivals(self, users: PublicData, seed: int) -> NDArray[np.int64]:
+        """When each rating arrives: the twin's have dates."""
+        if self.work.source == "twin":
+            return dated_arrivals(twin_days(users), RELEASES, first=FIRST)
+        return arrivals(users.X, RELEASES, seed, first=FIRST)
 
     def goal(self, goal: str, progress: Progress) -> dict[str, Any]:
         """One release of the final data, and twelve by every scheme, attacked."""
@@ -169,7 +177,7 @@ class _Trial:
         attacks = [self.work.attack(name) for name in VIEWS]
         return {
             "changes": rounded(changed(self.released.X, single)),
-            "single": self.attacked([single], dict.fromkeys(attacks, ("last",))),
+            "single": self.attacked([single], dict.fromkeys(attacks, ())),
             "schemes": {
                 scheme: {
                     "changes": rounded(history.changes),
@@ -193,18 +201,24 @@ class _Trial:
         return own.settle(upto(self.settling, self.times[1], t).X)
 
     def attacked(self, releases: Sequence[csr_array], lineup: Mapping[Attack, Sequence[str]]) -> dict[str, float]:
-        """What every attacker infers of the test users from these releases."""
+        """What every attacker infers of the test users from these releases; without views, from the last one."""
         rows, n = side_by_side(releases), self.mine.n_users
         found, everything = {}, union(releases)
         for attack, views in lineup.items():
             for view in views:
-                keeping = Keeping(attack.untrained(), view, len(releases)).fit(rows[:n], self.mine.y)
-                name = attack.name if view == "last" else keeping.name
-                found[name] = self.accuracy(keeping.predict(rows[n:]))
-            unaware = attack.untrained().fit(self.mine.X, self.mine.y)
-            named = f"{attack.name}{UNAWARE}" if views == ("last",) else f"{attack.name} on the union{UNAWARE}"
-            found[named] = self.accuracy(unaware.predict(everything[n:]))
+                keeping = KEEPING.make(view, base=attack.untrained(), releases=len(releases))
+                found[keeping.name] = self.accuracy(keeping.fit(rows[:n], self.mine.y).predict(rows[n:]))
+            if not views:
+                retrained = attack.untrained().fit(releases[-1][:n], self.mine.y)
+                found[attack.name] = self.accuracy(retrained.predict(releases[-1][n:]))
+            found[f"{attack.name}{UNAWARE}"] = self.accuracy(self.unaware(attack).predict(everything[n:]))
         return found
+
+    def unaware(self, attack: Attack) -> Attack:
+        """The attacker who learnt from original ratings; learnt once."""
+        if attack.name not in self._unaware:
+            self._unaware[attack.name] = attack.untrained().fit(self.mine.X, self.mine.y)
+        return self._unaware[attack.name]
 
     def curve(self, releases: Sequence[csr_array], attack: Attack) -> float:
         """What the union of some releases tells an attacker who learns from such unions."""

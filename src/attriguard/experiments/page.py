@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from attriguard.data.files import make_folder, written_beside
+from attriguard.data.files import make_folder, read_bytes, written_beside
+from attriguard.errors import DataError
 from attriguard.evaluation.paper import PAPER_DATASET
-from attriguard.experiments import names
+from attriguard.experiments import get, names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
 from attriguard.experiments.runner import Finished, all_stored, run_all
 from attriguard.experiments.workspace import Workspace
@@ -46,11 +47,17 @@ class Reproduction:
         return [each.experiment.verdict(numbers) for each, numbers in self.measured]
 
 
-def reproduce(wanted: Sequence[str], work: Workspace, progress: ProgressLike = None) -> Reproduction:
-    """Run the experiments that are wanted, and gather everything that was measured in the same workspace."""
+def reproduce(
+    wanted: Sequence[str], work: Workspace, progress: ProgressLike = None, earlier: Path | None = None
+) -> Reproduction:
+    """Run the experiments that are wanted, and gather everything that was measured in the same workspace.
+
+    ``earlier`` is the file of numbers of another run: it serves for experiments that this workspace has not measured.
+    """
+    before = [] if earlier is None else recorded(earlier, work)
     with work.cache.alone():
         found = run_all(wanted, work, progress)
-    shown = {each.experiment.name: each for each in (*all_stored(work), *found)}
+    shown = {each.experiment.name: each for each in (*before, *all_stored(work), *found)}
     command = f"attriguard reproduce --profile {work.profile.name} --dataset {work.source} --seed {work.seed}"
     return Reproduction(
         source=work.source,
@@ -69,6 +76,22 @@ def reproduce(wanted: Sequence[str], work: Workspace, progress: ProgressLike = N
             "hidden units, defender": work.profile.defender_units,
         },
     )
+
+
+def recorded(file: Path, work: Workspace) -> list[Finished]:
+    """What a file of numbers holds; one of another data set, profile or seed is refused."""
+    try:
+        known = json.loads(read_bytes(file))
+        asked = {"dataset": work.source, "profile": work.profile.name, "seed": work.seed}
+        found = {name: known[name] for name in asked}
+        if found == asked:
+            return [
+                Finished(get(name), each["numbers"], each["seconds"], each["versions"])
+                for name, each in known["experiments"].items()
+            ]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{file} is no file of numbers; name the results.json of a reproduction") from error
+    raise DataError(f"{file} is of {found}, but this reproduction is of {asked}; name another file")
 
 
 def write_reproduction(result: Reproduction, folder: Path) -> None:

@@ -94,3 +94,23 @@ def compare_rows(
                 continue
             new[at] = False
             counts[u, 0 if found[at] == np.int64(np.rint(np.float64(old_data[e]) * levels)) else 1] += 1
+
+
+@njit(
+    nb.void(const(nb.int64, 1), const(nb.int64, 1), nb.int64, nb.int64, out(nb.int64, 1)),
+    cache=True,
+    nogil=True,
+)
+def find_rising(among: Any, keys: Any, start: int, stop: int, places: Any) -> None:
+    """The place of each key `start` to `stop` among others, -1 where it is not there; keys rise, others strictly."""
+    low, high = 0, among.shape[0]
+    while start < stop and low < high:
+        middle = (low + high) // 2
+        if among[middle] < keys[start]:
+            low = middle + 1
+        else:
+            high = middle
+    for w in range(start, stop):
+        while low < among.shape[0] and among[low] < keys[w]:
+            low += 1
+        places[w] = low if low < among.shape[0] and among[low] == keys[w] else -1

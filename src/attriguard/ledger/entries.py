@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,21 +12,9 @@ from numpy.typing import NDArray
 
 from attriguard.errors import DataError
 
-HASH_BYTES = 8
 NUMBERS = {"user": pa.uint64(), "own": pa.int32(), "told": pa.int32(), "draw": pa.int32(), "release": pa.int32()}
 # What can have happened to a rating, and which of these count as changes.
 KEPT, HIDDEN, ADDED, CHANGED = "kept", "hidden", "added", "changed"
-
-
-def user_hashes(users: NDArray[Any], key: bytes) -> NDArray[np.uint64]:
-    """Ids as keyed hashes: without the key, a list of ids does not tell who is in a ledger; 7 and "7" are the same."""
-    keyed = hashlib.blake2b(digest_size=HASH_BYTES, key=key)  # the key's part of the work is done once
-    digests = []
-    for user in users.tolist():
-        mark = keyed.copy()
-        mark.update(str(user).encode())
-        digests.append(mark.digest())
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +63,17 @@ class Entries:
         arrays = {each.name: getattr(self, each.name)[which] for each in fields(self) if each.name != "names"}
         return Entries(**arrays, names=self.names)
 
-    def of_users(self, hashes: NDArray[np.uint64]) -> tuple[Entries, NDArray[np.int64]]:
-        """The entries of these users, user by user, and for each the user's position among the hashes."""
-        low = np.searchsorted(self.user, hashes, side="left")
-        count = np.searchsorted(self.user, hashes, side="right") - low
+    def of_users(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places of these users' entries, user by user, and for each the user's position among the hashes."""
+        order = np.argsort(hashes)  # neighbours are looked up one after the other
+        low, high = np.empty((2, hashes.size), dtype=np.int64)
+        low[order] = np.searchsorted(self.user, hashes[order], side="left")
+        high[order] = np.searchsorted(self.user, hashes[order], side="right")
+        count = high - low
         row = np.repeat(np.arange(hashes.size), count)
-        start = np.cumsum(count) - count
-        return self.take(low[row] + np.arange(row.size) - start[row]), row
+        place = np.repeat(low - (np.cumsum(count) - count), count)
+        place += np.arange(row.size)
+        return place, row
 
     def latest(self) -> Entries:
         """Of several entries for a user's item, the last release's."""

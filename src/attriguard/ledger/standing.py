@@ -19,13 +19,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.told import Earlier, ToldRows
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
+from attriguard.kernels.entries import find_rising
+from attriguard.kernels.threads import over_users
 from attriguard.ledger.entries import Entries
 
 Ints = NDArray[np.int64]
@@ -36,17 +38,19 @@ class Past:
     """The ledger's entries of some users, one for each user and item; ``key`` is row · items + item, and rises."""
 
     key: Ints
-    own: Ints
-    told: Ints
+    own: NDArray[np.int32]
+    told: NDArray[np.int32]
 
     @classmethod
-    def of(cls, entries: Entries, row: Ints, column: Ints, n_items: int) -> Past:
-        """Of several entries for a user's item, the last release's."""
-        key = row * n_items + column
+    def of(cls, entries: Entries, place: Ints, key: Ints) -> Past:
+        """Some of a ledger's entries, whose keys are given; of several for a user's item, the last release's."""
+        if (key[1:] > key[:-1]).all():
+            return cls(key, entries.own[place], entries.told[place])
         order = np.argsort(key, kind="stable")
         last = np.append(key[order][1:] != key[order][:-1], True)[: key.size]
         chosen = order[last]
-        return cls(key[chosen], entries.own[chosen].astype(np.int64), entries.told[chosen].astype(np.int64))
+        place = place[chosen]
+        return cls(key[chosen], entries.own[place], entries.told[place])
 
     def find(self, key: Ints) -> Ints:
         """The position of each key, -1 where the past has none."""
@@ -65,6 +69,7 @@ class Standing:
     key: Ints  # of the table's ratings, rising
     level: Ints
     entry: NDArray[np.float32]
+    ever: tuple[Entries, Ints, Ints]  # the ledger, where in it the users' entries are, and their keys
     told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
     hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
 
@@ -80,12 +85,21 @@ class Standing:
         return (self._old >= 0) & (own == told) & (self.level != told)
 
     @cached_property
+    def _new(self) -> Ints:
+        """The ratings of the table that have to be told: new ones, and those that the user has changed since."""
+        return np.flatnonzero((self._old < 0) | self._rated_anew)
+
+    @cached_property
+    def has_past(self) -> NDArray[np.bool_]:
+        """Which users an earlier release had."""
+        return np.diff(_ends(self.past.key, self.n_users, self.items.size)) > 0
+
+    @cached_property
     def news(self) -> Ints:
         """The users whom something has to be planned for: new ratings that the guard knows, or no past at all."""
-        new = ((self._old < 0) | self._rated_anew) & (self.key % self.items.size < self.n_known)
-        has_news = np.bincount(self.key[new] // self.items.size, minlength=self.n_users) > 0
-        has_past = np.bincount(self.past.key // self.items.size, minlength=self.n_users) > 0
-        return np.flatnonzero(has_news | ~has_past)
+        user, column = np.divmod(self.key[self._new], self.items.size)
+        has_news = np.bincount(user[column < self.n_known], minlength=self.n_users) > 0
+        return np.flatnonzero(has_news | ~self.has_past)
 
     @cached_property
     def spent(self) -> Ints:
@@ -94,57 +108,60 @@ class Standing:
         return np.bincount(self.past.key[changed] // self.items.size, minlength=self.n_users)
 
     @cached_property
-    def rows(self) -> csr_array:
+    def _tellable(self) -> tuple[Ints, NDArray[np.float32]]:
         """What an attacker would have if everything new were told: all that was told, ever, and all that is new."""
         old = np.flatnonzero(self._rated_anew)
         told = self.past.told.copy()
         told[self._old[old]] = self.level[old]
         shown, new = told > 0, self._old < 0
         entries = (told[shown] / self.levels).astype(np.float32)
-        return self._matrix(
-            np.concatenate([self.past.key[shown], self.key[new]]), np.concatenate([entries, self.entry[new]])
-        )
-
-    @cached_property
-    def frozen(self) -> csr_array:
-        """A pattern: what was told, hidden, added or changed before, which no search may touch."""
-        return self._matrix(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
+        return _merged((self.past.key[shown], entries), (self.key[new], self.entry[new]))
 
     @cached_property
     def known(self) -> csr_array:
-        """The rows on the columns that the guard knows."""
-        return _columns(self.rows, self.n_known)
+        """What is planned for: what could be told of the users with news, on the columns that the guard knows."""
+        return self._with_news(*self._tellable)
+
+    @cached_property
+    def decoys(self) -> csr_array:
+        """A pattern for the users with news: what was added before, on the columns that the guard knows."""
+        added = self.past.key[self.past.own == 0]
+        return self._with_news(added, np.ones(added.size, dtype=np.float32))
 
     def locked(self, more: csr_array | None) -> csr_array:
-        """The frozen pattern on the columns that the guard knows, and what else must not change."""
-        pattern = _columns(self.frozen, self.n_known)
-        return pattern if more is None else check_matrix(((pattern + more) != 0).astype(np.float32))
+        """What no search may touch of the users with news: all that was met before, and what else must not change."""
+        pattern = self._with_news(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
+        return pattern if more is None else check_matrix(((pattern + more[self.news]) != 0).astype(np.float32))
 
-    def whole(self, part: csr_array) -> csr_array:
-        """Everybody's rows on the columns that the guard knows, given those of the users with news."""
-        place = np.arange(self.n_users)
-        place[self.news] = self.n_users + np.arange(part.shape[0])
-        return csr_array(vstack([self.known, part], format="csr"))[place]
+    def _with_news(self, key: Ints, entries: NDArray[np.float32]) -> csr_array:
+        """Some of the users' entries, whose keys rise: of the users with news, on the columns that the guard knows."""
+        width = self.items.size
+        first, end = (np.searchsorted(key, (self.news + k) * width) for k in (0, 1))
+        row = np.repeat(np.arange(self.news.size), end - first)
+        place = np.arange(row.size) + (first - np.concatenate([[0], np.cumsum(end - first)])[:-1])[row]
+        rows = csr_array((entries[place], (row, key[place] % width)), shape=(self.news.size, width))
+        return _columns(check_matrix(rows), self.n_known)
 
     def released(self, found: csr_array) -> csr_array:
-        """What is published, given what was found for the guard's columns: without what users have deleted."""
-        rows = self.rows
-        beyond = rows.indices >= self.n_known
-        of_row = np.repeat(np.arange(self.n_users), np.diff(rows.indptr))
-        of_found = np.repeat(np.arange(self.n_users), np.diff(found.indptr))
-        width = self.items.size
-        key = np.concatenate([of_found * width + found.indices, of_row[beyond] * width + rows.indices[beyond]])
-        entries = np.concatenate([found.data, rows.data[beyond]])
+        """What is published, given what was found for the users with news: without what users have deleted."""
+        width, (key, entries) = self.items.size, self._tellable
+        news = np.zeros(self.n_users, dtype=np.bool_)
+        news[self.news] = True
+        of_news = np.flatnonzero(np.repeat(news, np.diff(_ends(key, self.n_users, width))))
+        stays = np.ones(key.size, dtype=np.bool_)
+        stays[of_news] = key[of_news] % width >= self.n_known
+        mine = self.news[np.repeat(np.arange(self.news.size), np.diff(found.indptr))] * width + found.indices
+        key, entries = _merged((key[stays], entries[stays]), (mine, found.data))
         deleted = self.past.key[(self.past.own > 0) & (self.past.told > 0) & ~self._has(self.past.key)]
         if deleted.size:
-            stays = _find(deleted, key) < 0
-            key, entries = key[stays], entries[stays]
+            there = _find(deleted, key) < 0
+            key, entries = key[there], entries[there]
         return self._matrix(key, entries)
 
     def told_now(self, released: csr_array, draws: Ints, number: int) -> tuple[Ints, Entries]:
         """What a release adds to the ledger: each entry's user, as a row, and the entries without their users."""
         width = self.items.size
-        new = np.flatnonzero((self._old < 0) | self._rated_anew)
+        new = self._new
         concerned = np.zeros(self.n_users, dtype=np.bool_)
         concerned[self.news] = concerned[self.key[new] // width] = True
         out_row = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr))
@@ -176,38 +193,50 @@ class Standing:
         column = lookup(data.items, self.items)[source.item_of_row]
         return Earlier(self.told_rows, self.past.find(source.user_of_row * self.items.size + column) < 0)
 
-    def left(self, released: csr_array) -> csr_array:
-        """What was told before and has left the release since: an attacker who kept everything has it, too."""
-        width = self.items.size
-        key = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(released.indptr)) * width + released.indices
-        left = (self.past.told > 0) & (_find(key, self.past.key) < 0)
-        return self._matrix(self.past.key[left], (self.past.told[left] / self.levels).astype(np.float32))
+    def history(self, number: int, most: int) -> list[csr_array]:
+        """What each of the last releases told, up to that of this number; the oldest of them tells what came before it.
+
+        When a user deleted a rating is not in the ledger: what was told counts as told in every later release.
+        """
+        found = []
+        for n in range(max(1, number - most + 1), number + 1):
+            entries, place, key = self.ever
+            then = np.flatnonzero(entries.release[place] <= n)
+            past = Past.of(entries, place[then], key[then])
+            shown = past.told > 0
+            found.append(self._matrix(past.key[shown], (past.told[shown] / self.levels).astype(np.float32)))
+        return found
 
     def _has(self, key: Ints) -> NDArray[np.bool_]:
         """Does the table have these ratings now?"""
         return _find(self.key, key) >= 0
 
     def _matrix(self, key: Ints, entries: NDArray[np.float32]) -> csr_array:
-        order = np.argsort(key, kind="stable")
-        key, width = key[order], self.items.size
-        ends = np.searchsorted(key, np.arange(self.n_users + 1, dtype=np.int64) * width)
-        rows = csr_array((entries[order], key % width, ends), shape=(self.n_users, width))
-        return check_matrix(rows)
+        """Everybody's rows; keys rise."""
+        ends, width = _ends(key, self.n_users, self.items.size), self.items.size
+        column = key - np.repeat(np.arange(self.n_users, dtype=np.int64) * width, np.diff(ends))
+        return check_matrix(csr_array((entries, column.astype(np.int32), ends), shape=(self.n_users, width)))
 
 
-def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, row: Ints) -> Standing:
-    """Meet the users of a table with their past; ``row`` is the user of each entry."""
-    items = more_ids(more_ids(guard_items, data.items), entries.names[np.unique(entries.item)])
+def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, hashes: NDArray[np.uint64]) -> Standing:
+    """Meet the users of a table, whose hashes are given, with their past."""
+    place, row = entries.of_users(hashes)
+    item = entries.item[place]
+    used = np.flatnonzero(np.bincount(item, minlength=entries.names.size))
+    items = more_ids(more_ids(guard_items, data.items), entries.names[used])
     column = lookup(entries.names, items) if entries.names.size else np.empty(0, dtype=np.int64)
-    past = Past.of(entries, row, column[entries.item], items.size)
-    X = data.X
+    row *= items.size
+    row += column[item]
+    ever = entries, place, row
+    past, X = Past.of(*ever), data.X
     here = lookup(data.items, items)[X.indices]
     key = np.repeat(np.arange(data.n_users, dtype=np.int64), np.diff(X.indptr)) * items.size + here
-    order = np.argsort(key, kind="stable")
+    order = slice(None) if _rises(key) else np.argsort(key, kind="stable")
     level = np.rint(X.data.astype(np.float64) * data.scale.levels).astype(np.int64)
     return Standing(
-        items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order]
-    )
+        items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order],
+        ever,
+    )  # fmt: skip
 
 
 def more_ids(ids: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
@@ -231,8 +260,29 @@ def _find(among: Ints, key: Ints) -> Ints:
     """The position of each key among rising ones, -1 where there is none."""
     if not among.size:
         return np.full(key.size, -1, dtype=np.int64)
-    place = np.minimum(np.searchsorted(among, key), among.size - 1)
-    return np.where(among[place] == key, place, -1)
+    if not _rises(key):
+        place = np.minimum(np.searchsorted(among, key), among.size - 1)
+        return np.where(among[place] == key, place, -1)
+    places = np.empty(key.size, dtype=np.int64)
+    over_users(key.size, lambda start, stop: find_rising(among, key, start, stop, places), smallest=100_000)
+    return places
+
+
+def _merged(
+    many: tuple[Ints, NDArray[np.float32]], few: tuple[Ints, NDArray[np.float32]]
+) -> tuple[Ints, NDArray[np.float32]]:
+    """Keys and entries of both; the keys of each rise."""
+    place = np.searchsorted(many[0], few[0])
+    return np.insert(many[0], place, few[0]), np.insert(many[1], place, few[1])
+
+
+def _rises(key: Ints) -> bool:
+    return bool((key[1:] >= key[:-1]).all())
+
+
+def _ends(key: Ints, n_users: int, width: int) -> Ints:
+    """Where the entries of each user begin, and where the last one's end; keys rise."""
+    return np.searchsorted(key, np.arange(n_users + 1, dtype=np.int64) * width)
 
 
 def _columns(X: csr_array, n: int) -> csr_array:

@@ -1,4 +1,4 @@
-"""The ledger on disk: a folder with a file of entries for each release, and one small file that says which count.
+"""The ledger on disk: a folder with files of entries for each release, and one small file that says which count.
 
 A release and its entries become true together. The entries are written first, then the release beside its name; then
 ``pending.json`` says which release (its path and its SHA-256) would make the entries true; then the release gets its
@@ -11,17 +11,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import re
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from attriguard._keys import derive_key
@@ -30,15 +28,24 @@ from attriguard.data.files import check_target, make_folder, sweep, sync, writte
 from attriguard.data.locks import used_alone
 from attriguard.data.sealed import BROKEN, parse_json
 from attriguard.errors import DataError, ParameterError
-from attriguard.ledger.entries import Entries, check_table, user_hashes
+from attriguard.ledger.entries import Entries
+from attriguard.ledger.files import (
+    ENTRIES,
+    LAST_USER,
+    OWN_FILE,
+    Adding,
+    check_files,
+    read_past,
+    sha256_of,
+    stands,
+    without_user,
+)
+from attriguard.ledger.hashes import user_hashes
 
-FORMAT, VERSION = "attriguard ledger", 1
+FORMAT, VERSION = "attriguard ledger", 2
 STATE, PENDING = "ledger.json", "pending.json"
-ENTRIES, CELLS = "entries", "cells"
-# The names of its files; nobody else's file is called so.
-OWN_FILE = re.compile(rf"({ENTRIES}|{CELLS})-[0-9a-f]{{16}}[.]parquet")
-# What the ledger's own columns are called beside the cells of added rows.
-USER, ITEM, CELL = "user", "item", "cell "
+# Users whose hashes lie closer together than this share of all are read without the others.
+NARROW = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,11 @@ class State:
             "files": [dict(each) for each in self.files],
         }
 
+    @property
+    def stamp(self) -> str:
+        """What tells this state from any other."""
+        return hashlib.sha256(json.dumps(self.record(), sort_keys=True).encode()).hexdigest()[:32]
+
     def text(self, key: bytes, release: Mapping[str, Any] | None) -> bytes:
         """The content of the file, with a mark that only who has the key can make."""
         record = self.record() | {"of": release}
@@ -73,18 +85,17 @@ def _mark(record: Mapping[str, Any], key: bytes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """What one release adds: its entries, and the other cells of rows that it added."""
+    """What one release adds."""
 
     attribute: str
     scale: tuple[float, float, float]
-    entries: Entries
-    cells: pa.Table | None
     about: Mapping[str, Any]  # of the release, for people: goal, guard, budget …
+    files: Adding  # writes its entries, and the other cells of rows that it added
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """A ledger as it stands, with its entries.
+    """A ledger as it stands; its entries are read when they are asked for.
 
     Parameters
     ----------
@@ -92,17 +103,13 @@ class Ledger:
         Where it lies.
     state
         Which files count; None for a ledger that has no release yet.
-    entries
-        What was told, ever.
-    cells
-        The other cells of added rows, a table a release.
+    key
+        Derived from the secret of the releases, for the ledger alone.
     """
 
     folder: Path
     state: State | None
     key: bytes = field(repr=False)
-    entries: Entries = field(repr=False)
-    cells: tuple[pa.Table, ...] = field(default=(), repr=False)
 
     @classmethod
     def open(cls, folder: str | Path, key: bytes, attribute: str) -> Ledger:
@@ -112,10 +119,17 @@ class Ledger:
         """
         path, secret = _folder(Path(folder)), ledger_key(key, attribute)
         found = read_ledger(path)
-        if found is None:
-            return cls(path, None, secret, Entries.of_arrow([]))
-        check_mark(path, secret, attribute, found[0])
-        return cls(path, found[0], secret, *found[1:])
+        if found is not None:
+            check_mark(path, secret, attribute, found)
+        return cls(path, found, secret)
+
+    @classmethod
+    def joined(cls, folder: Path, key: bytes, attribute: str, stamp: str) -> Ledger:
+        """The ledger that another process has opened; one that has changed since is refused. Nothing is settled."""
+        found = cls(folder, read_state(folder), ledger_key(key, attribute))
+        if found.stamp != stamp:
+            raise found.changed()
+        return found
 
     @property
     def number(self) -> int:
@@ -134,6 +148,46 @@ class Ledger:
                 f"these go from {scale[0]:g} to {scale[1]:g}; begin another ledger for them"
             )
 
+    @property
+    def stamp(self) -> str:
+        """What tells the ledger, as it stands, from what it was and will be; empty before its first release."""
+        return "" if self.state is None else self.state.stamp
+
+    def changed(self) -> DataError:
+        """What is said where somebody else has entered a release meanwhile, or erased a user."""
+        return DataError(
+            f"the ledger {self.folder} has changed since this release was planned; protect the table again"
+        )
+
+    @cached_property
+    def _everything(self) -> tuple[Entries, tuple[pa.Table, ...]]:
+        if self.state is None:
+            return Entries.of_arrow([]), ()
+        self.check()
+        return read_past(self.folder, self.state.files, (0, LAST_USER))
+
+    def check(self) -> None:
+        """Refuse a ledger of which a file is missing or damaged."""
+        if self.state is not None:
+            check_files(self.folder, self.state.files)
+
+    @property
+    def entries(self) -> Entries:
+        """What was told, ever."""
+        return self._everything[0]
+
+    def past(self, hashes: NDArray[np.uint64]) -> tuple[Entries, tuple[pa.Table, ...]]:
+        """The entries, and the cells of added rows, of these users, and of others.
+
+        The users of a bucket lie close together: then no others are read, and nothing is kept.
+        """
+        if self.state is None or not hashes.size:
+            return Entries.of_arrow([]), ()
+        span = int(hashes.min()), int(hashes.max())
+        if span[1] - span[0] > NARROW * LAST_USER:
+            return self._everything
+        return read_past(self.folder, self.state.files, span)
+
     def commit(
         self, addition: Addition, write: Callable[[Callable[[Path], None] | None], None], target: Path | None
     ) -> None:
@@ -146,19 +200,15 @@ class Ledger:
             settle(self.folder)
             before = read_state(self.folder)
             if before != self.state:
-                raise DataError(
-                    f"the ledger {self.folder} has changed since this release was planned; protect the table again"
-                )
+                raise self.changed()
             state = before or State(addition.attribute, addition.scale)
             about = {"number": self.number + 1, "day": datetime.now(UTC).date().isoformat()} | dict(addition.about)
-            files = [*state.files, _write(self.folder, ENTRIES, addition.entries.to_arrow())]
-            if addition.cells is not None and addition.cells.num_rows:
-                files.append(_write(self.folder, CELLS, addition.cells))
-            after = replace(state, releases=(*state.releases, about), files=tuple(files))
+            files = (*state.files, *addition.files(self.folder))
+            after = replace(state, releases=(*state.releases, about), files=files)
             place = None if target is None else check_target(target)
 
             def pend(whole: Path) -> None:
-                found = {"path": str((place or whole).absolute()), "sha256": _sha256(whole)}
+                found = {"path": str((place or whole).absolute()), "sha256": sha256_of(whole)}
                 self._write_pending(after, found)
 
             if place is None:
@@ -172,26 +222,21 @@ class Ledger:
 
     def forget(self, user: Any) -> tuple[Ledger, int]:
         """The ledger without a user's entries, and how many there were; the next release takes the user as new."""
-        (mark,) = self.hashes(np.array([user], dtype=object))
-        mine = self.entries.user == mark
-        if self.state is None or not mine.any():
+        mark = int(self.hashes(np.array([user], dtype=object))[0])
+        if self.state is None:
             return self, 0
         with used_alone(self.folder):
             settle(self.folder)
             if read_state(self.folder) != self.state:
                 raise DataError(f"the ledger {self.folder} has changed meanwhile; try again")
-            files = []
-            for each in self.state.files:
-                table = _read(self.folder, each)
-                kept = table.filter(pa.array(table.column(USER).to_numpy() != mark))
-                same = kept.num_rows == table.num_rows
-                files.append(each if same else _write(self.folder, each["kind"], kept))
-            after = replace(self.state, files=tuple(files))
-            self._write_pending(after, None)
-            _commit(self.folder)
-            settle(self.folder)  # the files that still name the user go
-        entries, cells = _content(self.folder, after)
-        return replace(self, state=after, entries=entries, cells=cells), int(mine.sum())
+            check_files(self.folder, self.state.files)
+            found = [(each["kind"], *without_user(self.folder, each, mark)) for each in self.state.files]
+            after = replace(self.state, files=tuple(file for _, file, _ in found))
+            if after != self.state:
+                self._write_pending(after, None)
+                _commit(self.folder)
+                settle(self.folder)  # the files that still name the user go
+        return replace(self, state=after), sum(n for kind, _, n in found if kind == ENTRIES)
 
 
 def ledger_key(key: bytes, attribute: str) -> bytes:
@@ -199,19 +244,13 @@ def ledger_key(key: bytes, attribute: str) -> bytes:
     return derive_key(key, attribute, "ledger")
 
 
-def read_ledger(folder: Path) -> tuple[State, Entries, tuple[pa.Table, ...]] | None:
-    """A ledger's state, entries and cells, whoever asks; None where there is none yet."""
+def read_ledger(folder: Path) -> State | None:
+    """A ledger's state, whoever asks; None where there is none yet. What a kill has left is settled first."""
     if not folder.is_dir():
         return None
     with used_alone(folder):
         settle(folder)
-        state = read_state(folder)
-    return None if state is None else (state, *_content(folder, state))
-
-
-def _content(folder: Path, state: State) -> tuple[Entries, tuple[pa.Table, ...]]:
-    tables = [_read(folder, each) for each in state.files if each["kind"] == ENTRIES]
-    return Entries.of_arrow(tables), tuple(_read(folder, each) for each in state.files if each["kind"] == CELLS)
+        return read_state(folder)
 
 
 def read_state(folder: Path) -> State | None:
@@ -240,7 +279,7 @@ def settle(folder: Path) -> None:
     record = _record(folder / PENDING)
     if record is not None:
         release = record.get("of")
-        if release is None or _stands(Path(release["path"]), release["sha256"]):
+        if release is None or stands(Path(release["path"]), release["sha256"]):
             _commit(folder)
         else:
             (folder / PENDING).unlink()
@@ -256,18 +295,6 @@ def _commit(folder: Path) -> None:
     """The one step that counts."""
     (folder / PENDING).replace(folder / STATE)
     sync(folder)
-
-
-def _stands(path: Path, digest: str) -> bool:
-    try:
-        return path.is_file() and _sha256(path) == digest
-    except OSError:
-        return False
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _record(path: Path) -> dict[str, Any] | None:
@@ -291,26 +318,6 @@ def _state(folder: Path, record: Mapping[str, Any]) -> State:
         )
     except BROKEN as error:
         raise DataError(f"{folder / STATE} is damaged, or no ledger; restore it from a copy") from error
-
-
-def _write(folder: Path, kind: str, table: pa.Table) -> dict[str, Any]:
-    """A new file, which does not count yet."""
-    path = folder / f"{kind}-{secrets.token_hex(8)}.parquet"
-    with written_beside(path, private=True) as file:
-        pq.write_table(table, file, compression="zstd")
-    return {"kind": kind, "name": path.name, "sha256": _sha256(path), "rows": table.num_rows}
-
-
-def _read(folder: Path, described: Mapping[str, Any]) -> pa.Table:
-    """A file that counts; one that is not what was written is refused."""
-    path = folder / str(described["name"])
-    if not _stands(path, str(described["sha256"])):
-        raise DataError(f"{path} is missing or damaged; restore the ledger from a copy")
-    try:
-        table = pq.read_table(path)
-        return check_table(table) if described["kind"] == ENTRIES else table
-    except (pa.ArrowException, *BROKEN) as error:
-        raise DataError(f"{path} is damaged; restore the ledger from a copy") from error
 
 
 def _folder(path: Path) -> Path:

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from attriguard.attacks import class_of, lineup
-from attriguard.errors import ParameterError
+from attriguard.attacks.base import Attack
+from attriguard.data.public_data import PublicData
+from attriguard.errors import DataError, ParameterError
 from attriguard.evaluation.accuracy import check_budgets
 from attriguard.evaluation.audit import Audit
 from attriguard.evaluation.audit import audit as run_audit
 from attriguard.evaluation.aware import Aware
 from attriguard.evaluation.exposure import FIGURES
 from attriguard.evaluation.goals_compared import GoalOutcome
-from attriguard.evaluation.inference import Inference
+from attriguard.evaluation.inference import Inference, check_values, divide
+from attriguard.evaluation.kept import Kept, attack_history
 from attriguard.evaluation.measure import Measure
 from attriguard.evaluation.protection import Protection
 from attriguard.evaluation.verdict import SMALLEST_EFFECT
+from attriguard.ledger.store import Ledger
 from attriguard.operations.inputs import SAFEST, DataLike, as_data, make_guard, split_options
+from attriguard.operations.keys import read_key
+from attriguard.operations.memory import KEPT, Memory
 from attriguard.operations.results import Result
 from attriguard.operations.tidy import curve_rows
-from attriguard.progress import ProgressLike
+from attriguard.progress import Progress, ProgressLike
 from attriguard.report.audit_page import audit_page, budgets_table, goals_tables, now_table, values_table
 from attriguard.report.audit_words import remarks, summary
+from attriguard.report.kept import kept_table
 from attriguard.report.page import Page, Table
 
 ATTACKS = ("BA-A", "LR-A", "RF-A", "MLP-A")
 BUDGETS = (1.0, 2.0, 4.0, 8.0)
 RETRAINED = ("LR-A", "MLP-A")
-NOW, GUARDED, GOALS = "now", "guarded", "goals"
+NOW, GUARDED, GOALS, KEPT_ALL = "now", "guarded", "goals", "releases"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +68,7 @@ class AuditResult(Result):
         """One row a figure ("accuracy", "balanced", "auc"): setting, attack, learnt from, budget, value, interval.
 
         The setting is "now" (all users, cross-validated), "guarded" (a guard's trial on users that it has not seen,
-        budget 0 included) or "goals" (all goals side by side).
+        budget 0 included), "goals" (all goals side by side) or "releases" (those who kept all that a ledger has).
         """
         found = self.found
         where = {"setting": NOW, "goal": None, "budget": 0.0, "changes": 0.0, "users": found.now.n_users}
@@ -69,6 +79,9 @@ class AuditResult(Result):
                 where = {"setting": GUARDED, "goal": found.guard.goal, "budget": point.budget}
                 where |= {"changes": changes[point.budget], "users": found.trial.n_test}
                 rows += _rows([point.found], where)
+        if found.kept is not None:
+            where = {"setting": KEPT_ALL, "goal": None, "budget": None, "changes": None, "users": found.kept.n_users}
+            rows += _rows(found.kept.found, where)
         for each in found.goals:
             rows += _goal_rows(each.aware, each.goal)
         return rows
@@ -77,7 +90,8 @@ class AuditResult(Result):
         """Attackers now, value by value, attackers by budget; and the goals side by side, where asked for."""
         found = self.found
         after = [] if found.trial is None else [budgets_table(found, found.trial)]
-        return [now_table(found), values_table(found), *after, *(goals_tables(found) if found.goals else ())]
+        kept = [] if found.kept is None else [kept_table(found.kept)]
+        return [now_table(found), values_table(found), *kept, *after, *(goals_tables(found) if found.goals else ())]
 
     def page(self) -> Page:
         """A page for a privacy officer."""
@@ -103,6 +117,7 @@ class AuditResult(Result):
             "goal": found.guard.goal,
             "guarded": None if found.trial is None else _trial_record(found.trial, found.figure),
             "goals": {each.goal: _goal_record(each) for each in found.goals},
+            "releases": None if found.kept is None else [_figures(each) for each in found.kept.found],
             "revealing_items": [
                 {
                     "item": about.items[item.column],
@@ -130,6 +145,8 @@ def audit(
 ) -> AuditResult:
     """Attack users of a table before and after protection. ``options``: of `read_ratings` and of `AttriGuard`.
 
+    With ``ledger``, the folder of a ledger, and its ``key``, those who kept every release attack its users, too.
+
     Parameters
     ----------
     data
@@ -152,16 +169,40 @@ def audit(
     ladder = check_budgets(budgets)
     knowing = [retrained] if isinstance(retrained, str) else list(retrained or ())
     _check(attacks, knowing, all_goals, ladder)
+    ledger = _ledger(options)
     reading, own = split_options(options)
     attackers = lineup(attacks, random_state=random_state)
     aware = lineup(knowing, random_state=random_state)
     users = as_data(data, reading)
     guard = make_guard(users, SAFEST | own | {"budget": ladder[-1]}, random_state)
-    found = run_audit(
-        users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, all_goals=all_goals,
-        measure=Measure(seed=random_state), progress=progress,
-    )  # fmt: skip
+    auditing, keeping = Progress.of(progress).parts(4, ledger is not None)
+    how: dict[str, Any] = {"all_goals": all_goals, "measure": Measure(seed=random_state), "progress": auditing}
+    found = run_audit(users, guard=guard, attacks=attackers, budgets=ladder, retrained=aware, **how)
+    if ledger is not None:
+        found = replace(found, kept=_kept(users, *ledger, aware, random_state or 0, keeping))
     return AuditResult(found, title)
+
+
+def _ledger(options: dict[str, Any]) -> tuple[Path, bytes] | None:
+    """The ledger and its key, taken out of the options."""
+    folder, key = options.pop("ledger", None), read_key(options.pop("key", None))
+    if (folder is None) != (key is None):
+        raise ParameterError("to attack the releases of a ledger, give the ledger and its key")
+    return None if folder is None or key is None else (Path(folder), key)
+
+
+def _kept(data: PublicData, folder: Path, key: bytes, aware: Sequence[Attack], seed: int, progress: Progress) -> Kept:
+    """What is inferred from the releases of a ledger about the users of a table who were in them."""
+    memory = Memory(Ledger.open(folder, key, data.attribute), data.attribute)
+    known = data.take(data.disclosed)
+    standing = memory.stand(known, known.items)
+    there = np.flatnonzero(standing.has_past)
+    if not there.size:
+        raise DataError(f"the ledger {folder} knows no user of this table who discloses {data.attribute!r}")
+    check_values(known.y[there], data.values, data.attribute)
+    releases = [release[there] for release in standing.history(memory.turn, KEPT + 1)]
+    y, bases = known.y[there], [each for each in aware if each.name != "LR-A"]
+    return Kept(attack_history(releases, y, divide(y, seed), bases, progress), len(releases), int(there.size))
 
 
 def _check(attacks: Sequence[str], retrained: Sequence[str], all_goals: bool, ladder: tuple[float, ...]) -> None:

@@ -40,9 +40,9 @@ class ReleaseChecker:
     def check(self, block: Block, progress: Progress, enough: Enough | None = None) -> Check:
         """Attack a release, read from its table as it would be written."""
         rows = self._rows(block.data, block.release)
-        if block.told is not None:
-            rows = rows + self._left(block.told.left, block.items)
-        found = self.checker.check(rows, progress, enough)
+        before = () if block.told is None else block.told.before
+        history = [*(self._earlier(each, block.items) for each in before), rows]
+        found = self.checker.check(history, progress, enough)
         return replace(found, forensics=added_rows(block.data, block.release))
 
     def unaware(self, released: csr_array) -> float:
@@ -52,9 +52,9 @@ class ReleaseChecker:
         """
         return self.checker.unaware_auc(released[self.known], FAST)
 
-    def _left(self, left: csr_array, items: NDArray[Any]) -> csr_array:
-        """What earlier releases told and this one does not: an attacker has kept it."""
-        mine = left[self.known].tocoo()
+    def _earlier(self, release: csr_array, items: NDArray[Any]) -> csr_array:
+        """What an earlier release told: an attacker has kept it."""
+        mine = release[self.known].tocoo()
         column = lookup(items, self.items)[mine.col]
         there = column >= 0
         shape = (self.users.size, self.items.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from attriguard.data.scale import check_scale
 from attriguard.errors import DataError, ParameterError
 from attriguard.guard import AttriGuard, load_guard
-from attriguard.ledger.entries import Entries
+from attriguard.ledger.files import check_files, in_spans
 from attriguard.ledger.store import Ledger, State, check_mark, ledger_key, read_ledger
 from attriguard.operations.keys import KeyLike, read_key
 from attriguard.report.page import Table
@@ -57,8 +58,8 @@ class LedgerCard:
 def describe_ledger(path: str | os.PathLike[str]) -> LedgerCard:
     """What a ledger holds: its attribute, its releases, and how many ratings were kept, hidden, added and changed."""
     folder = Path(path)
-    state, entries, _ = _read(folder)
-    return _card(folder, state, entries)
+    state = _read(folder)
+    return _card(folder, state)
 
 
 def check_ledger(
@@ -76,10 +77,8 @@ def check_ledger(
         A guard, or its file: it must hide the ledger's attribute, on the ledger's scale.
     """
     folder = Path(path)
-    state, entries, _ = _read(folder)
-    broken = entries.broken()
-    if broken is not None:
-        raise DataError(f"the ledger {folder} holds {broken}; restore it from a copy")
+    state = _read(folder)
+    card = _card(folder, state)
     attribute = state.attribute
     if guard is not None:
         loaded = guard if isinstance(guard, AttriGuard) else load_guard(guard)
@@ -92,7 +91,7 @@ def check_ledger(
         raise ParameterError("to check a guard against a ledger, give the key of the ledger's releases, too")
     if secret is not None:
         check_mark(folder, ledger_key(secret, attribute), attribute, state)
-    return _card(folder, state, entries)
+    return card
 
 
 def forget_user(path: str | os.PathLike[str], user: Any, *, key: KeyLike) -> int:
@@ -104,21 +103,29 @@ def forget_user(path: str | os.PathLike[str], user: Any, *, key: KeyLike) -> int
     folder, secret = Path(path), read_key(key)
     if secret is None:
         raise ParameterError("users are kept as keyed hashes: give the key of the ledger's releases")
-    state, _, _ = _read(folder)
+    state = _read(folder)
     _, erased = Ledger.open(folder, secret, state.attribute).forget(user)
     return erased
 
 
-def _read(folder: Path) -> tuple[State, Entries, Any]:
+def _read(folder: Path) -> State:
     found = read_ledger(folder)
     if found is None:
         raise DataError(f"there is no ledger in {folder}; attriguard protect --ledger begins one")
+    check_files(folder, found.files)
     return found
 
 
-def _card(folder: Path, state: State, entries: Entries) -> LedgerCard:
-    users = int(np.unique(entries.user).size)
-    return LedgerCard(str(folder), state.attribute, state.scale, users, entries.latest().counts(), state.releases)
+def _card(folder: Path, state: State) -> LedgerCard:
+    """What the files say, range by range of users; a ledger that contradicts itself is refused."""
+    users, counts = 0, Counter[str]()
+    for entries in in_spans(folder, state.files):
+        broken = entries.broken()
+        if broken is not None:
+            raise DataError(f"the ledger {folder} holds {broken}; restore it from a copy")
+        users += int(np.unique(entries.user).size)
+        counts.update(entries.latest().counts())
+    return LedgerCard(str(folder), state.attribute, state.scale, users, dict(counts), state.releases)
 
 
 def _shown(value: Any) -> str:

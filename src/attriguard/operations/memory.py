@@ -15,19 +15,22 @@ from scipy.sparse import csr_array
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.release import Release
 from attriguard.data.releases.told import ToldRows
-from attriguard.data.scale import RatingScale
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
+from attriguard.ledger.files import CELL, ITEM, USER, Adding, write_told
 from attriguard.ledger.standing import Standing, stand
-from attriguard.ledger.store import CELL, ITEM, USER, Addition, Ledger
+from attriguard.ledger.store import Addition, Ledger
 from attriguard.operations.wishes import Wishes
+from attriguard.plan import Plan
 
 Ints = NDArray[np.int64]
 # Writes a release, and calls what it is given with the file before that gets its name.
 Write = Callable[[Callable[[Path], None] | None], None]
 # Users on whom the price of a change is settled, where a budget of everyone has none.
 SETTLING = 2_000
+# Releases before a new one that an attacker has kept, in the check.
+KEPT = 11
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +40,40 @@ class Told:
     entries: Entries
     cells: pa.Table | None
     scale: tuple[float, float, float]
-    standing: Standing = field(repr=False)
-    rows: csr_array = field(repr=False)  # what is released, on the standing's items
     planned: int  # users with news
     known: int  # users whom an earlier release had
     n_users: int
+    budget: float  # of all users with news together
+    number: int  # of the release
+    standing: Standing | None = field(default=None, repr=False)
 
     @property
-    def left(self) -> csr_array:
-        """What earlier releases told and this one does not."""
-        return self.standing.left(self.rows)
+    def counts(self) -> dict[str, int]:
+        """Users, and ratings by what was done to them."""
+        return {"users": self.n_users, "planned": self.planned, "known": self.known, **self.entries.counts()}
+
+    def files(self, folder: Path) -> list[dict[str, Any]]:
+        """Write it into a ledger's folder, or into one of work for a ledger."""
+        return write_told(folder, self.entries, self.cells)
+
+    @property
+    def before(self) -> list[csr_array]:
+        """The releases before this one, as far as the ledger tells them, on the standing's items; at most `KEPT`."""
+        return [] if self.standing is None else self.standing.history(self.number - 1, KEPT)
+
+    @property
+    def bare(self) -> Told:
+        """What is entered, without what it was found by."""
+        return replace(self, standing=None)
 
     @classmethod
     def joined(cls, parts: Sequence[Told]) -> Told:
-        """What the blocks of one table tell, as what the table tells; the standing is that of the first."""
+        """What the blocks of one table tell, as what the table tells."""
         cells = [part.cells for part in parts if part.cells is not None]
-        counts = [sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users")]
+        sums = {name: sum(getattr(part, name) for part in parts) for name in ("planned", "known", "n_users", "budget")}
         entries = Entries.of_arrow([part.entries.to_arrow() for part in parts])
         table = pa.concat_tables(cells, promote_options="default") if cells else None
-        return cls(entries, table, parts[0].scale, parts[0].standing, parts[0].rows, *counts)
+        return cls(entries, table, parts[0].scale, number=parts[0].number, **sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,24 +98,11 @@ class Memory:
 
     def stand(self, data: PublicData, items: NDArray[Any]) -> Standing:
         """The users of a table with their past."""
-        self.ledger.check_scale(_numbers(data.scale))
+        self.ledger.check_scale(data.scale.numbers)
         hashes = self.ledger.hashes(data.users)
-        standing = stand(data, items, *self.ledger.entries.of_users(hashes))
-        return replace(standing, hashes=hashes, told_rows=tuple(self._told_rows(hashes, standing.items)))
-
-    def _told_rows(self, hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
-        """The rows that were added before, of these users, release by release."""
-        order = np.argsort(hashes, kind="stable")
-        found = []
-        for table in self.ledger.cells if hashes.size else ():
-            user = table.column(USER).to_numpy()
-            row = order[np.minimum(np.searchsorted(hashes[order], user), hashes.size - 1)]
-            column = lookup(table.column(ITEM).to_numpy(zero_copy_only=False), items)
-            mine = np.flatnonzero((hashes[row] == user) & (column >= 0))
-            names = [name for name in table.column_names if name.startswith(CELL)]
-            cells = table.select(names).rename_columns([name.removeprefix(CELL) for name in names])
-            found.append(ToldRows(row[mine], column[mine], cells.take(pa.array(mine))))
-        return found
+        entries, cells = self.ledger.past(hashes)
+        standing = stand(data, items, entries, hashes)
+        return replace(standing, hashes=hashes, told_rows=tuple(_told_rows(cells, hashes, standing.items)))
 
     def most(self, standing: Standing, most: int | None) -> int | Ints | None:
         """The most changes: in this release, and of what is left of those for ever."""
@@ -110,22 +115,25 @@ class Memory:
         """Users on whom a price is settled; the first release finds its own."""
         return np.unique(np.linspace(0, n_users - 1, min(SETTLING, n_users)).astype(np.int64)) if self.turn else _NOBODY
 
-    def told(self, data: PublicData, standing: Standing, rows: csr_array, choice: Ints, release: Release) -> Told:
-        """What the release of these rows tells; ``choice`` is the draw of each user with news."""
+    def told(
+        self, data: PublicData, standing: Standing, rows: csr_array, plan: Plan, choice: Ints, release: Release
+    ) -> Told:
+        """What the release of these rows tells; ``plan`` and ``choice``, the draw, are of the users with news."""
         draws = np.full(data.n_users, -1, dtype=np.int64)
         draws[standing.news] = choice
         hashes = standing.hashes
         row, entries = standing.told_now(rows, draws, self.turn + 1)
-        known = int(np.count_nonzero(np.bincount(standing.past.key // standing.items.size, minlength=1)))
+        known = int(np.count_nonzero(standing.has_past))
         return Told(
             replace(entries, user=hashes[row]),
             _cells(data, standing, release, hashes),
-            _numbers(data.scale),
-            standing,
-            rows,
+            data.scale.numbers,
             int(standing.news.size),
             known,
             data.n_users,
+            float(plan.budget.sum()),
+            self.turn + 1,
+            standing,
         )
 
 
@@ -135,11 +143,17 @@ class Entry:
     The same release may be saved several times, under several names; it is entered once.
     """
 
-    def __init__(self, memory: Memory, told: Told, about: Mapping[str, Any]) -> None:
-        users = {"users": told.n_users, "planned": told.planned, "known": told.known}
+    def __init__(
+        self,
+        memory: Memory,
+        scale: tuple[float, float, float],
+        counts: Mapping[str, int],
+        about: Mapping[str, Any],
+        files: Adding,
+    ) -> None:
         self.memory, self.entered = memory, False
-        self.about = {"release": memory.turn + 1, **about, **users, **told.entries.counts()}
-        self._addition = Addition(memory.attribute, told.scale, told.entries, told.cells, self.about)
+        self.about = {"release": memory.turn + 1, **about, **counts}
+        self._addition = Addition(memory.attribute, scale, self.about, files)
 
     @property
     def words(self) -> str:
@@ -165,8 +179,19 @@ class Entry:
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
-def _numbers(scale: RatingScale) -> tuple[float, float, float]:
-    return float(scale.lowest), float(scale.highest), float(scale.step)
+def _told_rows(cells: Sequence[pa.Table], hashes: NDArray[np.uint64], items: NDArray[Any]) -> list[ToldRows]:
+    """The rows that were added before, of these users, release by release."""
+    order = np.argsort(hashes, kind="stable")
+    found = []
+    for table in cells if hashes.size else ():
+        user = table.column(USER).to_numpy()
+        row = order[np.minimum(np.searchsorted(hashes[order], user), hashes.size - 1)]
+        column = lookup(table.column(ITEM).to_numpy(zero_copy_only=False), items)
+        mine = np.flatnonzero((hashes[row] == user) & (column >= 0))
+        names = [name for name in table.column_names if name.startswith(CELL)]
+        rows = table.select(names).rename_columns([name.removeprefix(CELL) for name in names])
+        found.append(ToldRows(row[mine], column[mine], rows.take(pa.array(mine))))
+    return found
 
 
 def _cells(data: PublicData, standing: Standing, release: Release, hashes: NDArray[np.uint64]) -> pa.Table | None:

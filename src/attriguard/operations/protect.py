@@ -135,11 +135,10 @@ def protect_batches(
 def _batches(blocks: Iterable[tuple[Prepared, Block]], protector: Protector) -> Iterator[pa.RecordBatch]:
     """The released rows; when the last are taken, what was told is entered into the ledger, if there is one."""
     told: list[Told] = []
-    budget = np.empty(0)
     for _, made in blocks:
         if made.told is not None:
-            told, budget = [*told, made.told], made.plan.budget
+            told.append(made.told.bare)
         yield from made.release.table.to_batches()
-    entry = protector.entry_of(told, budget) if told else None
+    entry = protector.entry_of(told) if told else None
     if entry is not None:
         entry.write(lambda _: None)

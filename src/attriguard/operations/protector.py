@@ -62,12 +62,11 @@ class Prepared:
     unknown: NDArray[Any]  # items that the guard does not know
     locked: csr_array | None
     missed: tuple[tuple[str, str], ...]  # locked pairs that are not there
-    standing: Standing | None = None  # with a ledger: X is what was ever told, and what is new
-    own: csr_array | None = None  # and this is what users have
+    standing: Standing | None = None  # with a ledger
 
     def whole(self, part: csr_array) -> csr_array:
-        """Everybody's rows, given those of the users who were planned for."""
-        return part if self.standing is None else self.standing.whole(part)
+        """Everybody's rows on the guard's columns, given those of the users who were planned for."""
+        return part if self.standing is None else self.standing.released(part)[:, : self.standing.n_known]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,8 +135,7 @@ class Protector:
         locked, missed = self.wishes.locked.pattern(data.users, items)
         if self.memory is None:
             return Prepared(data, X, unknown, locked, missed)
-        standing = self.memory.stand(data, items)
-        return Prepared(data, standing.known, unknown, standing.locked(locked), missed, standing, X)
+        return Prepared(data, X, unknown, locked, missed, self.memory.stand(data, items))
 
     def plan(
         self, block: Prepared, progress: Progress, budget: float | None = None, truth: Truth | None = None
@@ -145,12 +143,14 @@ class Protector:
         """Both phases, nothing drawn yet; with a ledger, for the users with something new."""
         X, locked, users, planner = block.X, block.locked, block.data.users, self.planner
         most: Most | None = self.wishes.most
+        decoys = None
         if block.standing is not None and self.memory is not None:
-            news = block.standing.news
-            planner = planner.priced(block.own, self.memory.sample(X.shape[0]), budget).take(news)
-            X, locked, users = X[news], None if locked is None else locked[news], users[news]
-            truth, most = truth and truth.take(news), self.memory.most(block.standing, self.wishes.most)
-        plan = planner.plan(X, budget=budget, locked=locked, most=most, truth=truth, users=users, progress=progress)
+            standing, news = block.standing, block.standing.news
+            planner = planner.priced(X, self.memory.sample(X.shape[0]), budget).take(news)
+            X, locked, decoys, users = standing.known, standing.locked(locked), standing.decoys, users[news]
+            truth, most = truth and truth.take(news), self.memory.most(standing, self.wishes.most)
+        how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "truth": truth, "decoys": decoys}
+        plan = planner.plan(X, **how, users=users, progress=progress)
         return replace(plan, attribute=self.attribute)
 
     def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
@@ -159,11 +159,11 @@ class Protector:
         # The value that a user's noise points to stays the same; how many ratings go is drawn anew for new ones.
         turn = self.memory.turn if self.memory is not None and plan.target is None else 0
         choice = plan.draw(key=self.wishes.key, turn=turn) if chance is None else plan.draw(chance)
-        released = block.whole(plan.edits.apply(plan.X, choice))
+        released, planned = plan.edits.apply(plan.X, choice), data if standing is None else data.take(standing.news)
         key = self.wishes.key_for(self.attribute, "places")
         habits = habits_for(self.guard, self.wishes)
         if habits is not None:
-            released = draw_ratings(data, block.X, released, items, Chance.of(chance, key), habits)
+            released = draw_ratings(planned, plan.X, released, items, Chance.of(chance, key), habits)
         earlier = None
         if standing is not None:
             released, items, earlier = standing.released(released), standing.items, standing.earlier(data)
@@ -173,11 +173,11 @@ class Protector:
         )  # fmt: skip
         told = None
         if standing is not None and self.memory is not None:
-            told = self.memory.told(data, standing, released, choice, release)
+            told = self.memory.told(data, standing, released, plan, choice, release)
         gone = _emptied(data, release)
         first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [
-            *seen_warning(self.seen(data.users) if self.whole else 0, data.n_users),
+            *seen_warning(self.seen(planned.users) if self.whole else 0, data.n_users),
             *unknown_warning(block.unknown.tolist()),
             *missed_warning(len(block.missed), len(self.wishes.locked.pairs), first_missed),
             *column_warning(release.telltale),
@@ -187,19 +187,20 @@ class Protector:
 
     def entry(self, block: Block) -> Entry | None:
         """What saving the block's release enters into the ledger."""
-        return None if block.told is None else self.entry_of([block.told], block.plan.budget)
+        return None if block.told is None else self.entry_of([block.told])
 
-    def entry_of(self, told: Sequence[Told], budget: NDArray[np.float64]) -> Entry | None:
+    def entry_of(self, told: Sequence[Told]) -> Entry | None:
         """The same for the blocks of one table."""
         if self.memory is None:
             return None
-        about = {
-            "goal": self.planner.goal.name,
-            "policy": self.guard.policy,
-            "budget": float(budget.mean()) if budget.size else 0.0,
-            "guard": fingerprint(self.guard.learnt_),
-        }
-        return Entry(self.memory, told[0] if len(told) == 1 else Told.joined(told), about)
+        whole = told[0] if len(told) == 1 else Told.joined(told)
+        about = self.about(whole.budget / max(1, whole.planned))
+        return Entry(self.memory, whole.scale, whole.counts, about, whole.files)
+
+    def about(self, budget: float) -> dict[str, Any]:
+        """What a ledger says of a release besides its counts; ``budget`` is the mean of those who were planned for."""
+        goal, guard = self.planner.goal.name, fingerprint(self.guard.learnt_)
+        return {"goal": goal, "policy": self.guard.policy, "budget": budget, "guard": guard}
 
     @property
     def attribute(self) -> str:

@@ -109,6 +109,7 @@ def reproduce(
     profile: str = "quick",
     work: str | os.PathLike[str] = WORK,
     random_state: int = 0,
+    earlier: str | os.PathLike[str] | None = None,
     notify: Callable[[str], None] | None = None,
     progress: ProgressLike = None,
 ) -> ReproductionResult:
@@ -129,6 +130,9 @@ def reproduce(
         A folder for what is kept on the way.
     random_state
         The seed.
+    earlier
+        The ``results.json`` of a run with the same data set, profile and seed: its numbers are shown for experiments
+        that the work folder does not have.
     notify
         Called with a line where the twin stands in for the paper's data.
     progress
@@ -139,7 +143,7 @@ def reproduce(
     space = _workspace(dataset, profile, work, random_state)
     if notify is not None and dataset is None and space.source == TWIN:
         notify(f"attriguard: {PAPER_DATASET} is not on this machine, so the twin stands in for it")
-    result = run_experiments(wanted or names(), space, progress)
+    result = run_experiments(wanted or names(), space, progress, None if earlier is None else Path(earlier))
     return ReproductionResult(result)
 
 

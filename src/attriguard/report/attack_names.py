@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attriguard.attacks import ATTACKS
+from attriguard.attacks import ATTACKS, KEEPING
 from attriguard.attacks.base import Attack
 from attriguard.errors import ParameterError
 
@@ -36,6 +36,8 @@ def class_named(attack: str) -> type[Attack] | None:
     try:
         if attack in ATTACKS:
             return ATTACKS[attack]
+        if attack in KEEPING:
+            return KEEPING[attack]
     except ParameterError:  # an installed plug-in that cannot be loaded
         return None
     return _loaded().get(attack)
@@ -43,7 +45,7 @@ def class_named(attack: str) -> type[Attack] | None:
 
 def known_names() -> list[str]:
     """The names of all attacks: those of the registry, and those of the plug-ins that were loaded."""
-    return list(dict.fromkeys([*ATTACKS, *_loaded()]))
+    return list(dict.fromkeys([*ATTACKS, *KEEPING, *_loaded()]))
 
 
 def _loaded() -> dict[str, type[Attack]]:

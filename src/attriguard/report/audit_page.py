@@ -11,6 +11,7 @@ from attriguard.goals import get as get_goal
 from attriguard.noise.policy import POLICIES
 from attriguard.report.audit_words import RULE, name_of, remarks, summary
 from attriguard.report.check import told_how
+from attriguard.report.kept import figures_table, kept_section
 from attriguard.report.officer_words import for_an_assessment
 from attriguard.report.page import Figure, Page, Section, Table
 from attriguard.report.plots import BarPlot, Line, draw, line_plot
@@ -41,6 +42,7 @@ def audit_page(audit: Audit, *, title: str) -> Page:
         lead=summary(audit),
         sections=[
             _now(audit),
+            *([kept_section(audit, audit.kept)] if audit.kept else []),
             *([_budgets(audit, audit.trial)] if audit.trial else []),
             _revealing(audit),
             *_goals(audit),
@@ -71,16 +73,8 @@ def _guard(audit: Audit) -> str:
 
 def now_table(audit: Audit) -> Table:
     """What every attacker infers from the ratings as they are."""
-    rows = [
-        [name_of(each.attack), *(_with_margin(figure) for figure in (each.accuracy, each.balanced, each.auc))]
-        for each in (*audit.now.found, *audit.now.guesses)
-    ]
     caption = f"what attackers infer now, of {audit.now.n_users:,} users; ±: 95 % intervals"
-    return Table(["attacker", "accuracy", "balanced accuracy", "AUC"], rows, numeric=(1, 2, 3), caption=caption)
-
-
-def _with_margin(figure: Estimate) -> str:
-    return f"{figure.value:.3f} ± {figure.margin:.3f}"
+    return figures_table((*audit.now.found, *audit.now.guesses), caption)
 
 
 def values_table(audit: Audit) -> Table:

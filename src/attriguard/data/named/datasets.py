@@ -143,7 +143,7 @@ def load_dataset(
     notify
         Called with the licence before a download. By default the licence is shown if standard error is a terminal.
     **options
-        For the twin: ``n_users``, ``n_items``, ``n_values`` and ``seed``.
+        For the twin: ``n_users``, ``n_items``, ``n_values``, ``seed``, and ``dates`` for a table with dates.
     """
     dataset = get_dataset(name)
     _check_options(dataset, options)

@@ -112,7 +112,7 @@ DATASETS: dict[str, Dataset] = {
             licence="MIT, as the package; no real person is in it.",
             citation=ATTRIGUARD_PAPER,
             load=_make_twin,
-            options=("n_users", "n_items", "n_values", "seed"),
+            options=("n_users", "n_items", "n_values", "seed", "dates"),
         ),
         Dataset(
             name="google-play",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard.data.named.twin_dates import with_dates
 from attriguard.data.named.twin_names import app_names, city_names
 from attriguard.data.named.twin_world import World, make_world
 from attriguard.data.public_data import PublicData
@@ -52,17 +53,20 @@ CHUNK = 4_096
 LEAST_USERS, LEAST_ITEMS, MOST_VALUES = 20, 20, 1_000
 
 
-def make_twin(n_users: int = 16_238, n_items: int = 10_000, n_values: int = 25, *, seed: int = 0) -> PublicData:
+def make_twin(
+    n_users: int = 16_238, n_items: int = 10_000, n_values: int = 25, *, seed: int = 0, dates: bool = False
+) -> PublicData:
     """The twin as one data set with a split of its own: ratings of apps, and the city of every user.
 
-    The same arguments give the same data. An item that is mostly rated in one city is called after it.
+    The same arguments give the same data. An item that is mostly rated in one city is called after it. With ``dates``,
+    the table of its ratings has a column of dates, over one year.
     """
     _check_sizes(n_users, n_items, n_values, seed)
     world = _world(n_items, n_values, seed)
     X, y = _stack(list(_chunks(world, n_users, seed)))
     values = city_names(n_values)
     places = [values[place] if place >= 0 else "" for place in world.place]
-    return PublicData(
+    data = PublicData(
         X=X,
         users=np.arange(n_users, dtype=np.int64),
         items=np.arange(n_items, dtype=np.int64),
@@ -73,6 +77,7 @@ def make_twin(n_users: int = 16_238, n_items: int = 10_000, n_values: int = 25, 
         item_names=app_names(n_items, places=places),
         test_mask=stratified_test_mask(y, TEST_SHARE, _rng(seed, 1)),
     )
+    return with_dates(data, seed) if dates else data
 
 
 def _world(n_items: int, n_values: int, seed: int) -> World:

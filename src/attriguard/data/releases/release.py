@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance, Draws
-from attriguard.data.releases.changes import ReleaseSummary, TableChanges, find_changes
+from attriguard.data.releases.changes import ReleaseSummary, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
 from attriguard.data.releases.in_order import release_in_order
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
@@ -189,18 +189,19 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
-    if survey is not None and chance.key is not None:  # a generator goes on as it always did
-        quick = _written_in_order(data, source, (matrix, catalogue), survey, order)
-        if quick is not None:
-            return quick
-    changes = find_changes(data, source, matrix, lookup(data.items, catalogue))
-    return _release(data, source, changes, catalogue, chance, known, order)
+    quick = _written_in_order(data, source, (matrix, catalogue), survey if chance.key is not None else None, order)
+    return _release(data, source, (matrix, catalogue), chance, known, order) if quick is None else quick
 
 
 def _written_in_order(
-    data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey, order: str
+    data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey | None, order: str
 ) -> Release | None:
-    """The release of a sorted table of numbers, written from the released matrix; None where that cannot be."""
+    """The release of a sorted table of numbers, written from the released matrix; None where that cannot be.
+
+    Without a survey of the whole table it cannot be, nor where a generator draws: it goes on as it always did.
+    """
+    if survey is None:
+        return None
     made = release_in_order(data, source, released, survey, order)
     if made is None:
         return None
@@ -223,14 +224,14 @@ def _surveyed(data: PublicData, source: SourceTable) -> Survey:
 def _release(
     data: PublicData,
     source: SourceTable,
-    changes: TableChanges,
-    items: NDArray[Any],
+    released: tuple[csr_array, NDArray[Any]],
     chance: Chance,
     known: tuple[Survey | None, Earlier],
     wanted: str,
 ) -> Release:
-    """Fill the new rows, order and number the rows, and put the table together."""
-    given, earlier = known
+    """Find the changes, fill the new rows, order and number the rows, and put the table together."""
+    (matrix, items), (given, earlier) = released, known
+    changes = find_changes(data, source, matrix, lookup(data.items, items))
     if given is None:
         survey = replace(_surveyed(data, source), settled=False)
     else:

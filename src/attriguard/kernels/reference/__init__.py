@@ -11,10 +11,11 @@ from attriguard.kernels.reference.adam import adam_step
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
-from attriguard.kernels.reference.entries import compare_rows, find_levels, mark_new
+from attriguard.kernels.reference.entries import compare_rows, find_levels, find_rising, mark_new
 from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
+from attriguard.kernels.reference.md5 import md5_numbers
 from attriguard.kernels.reference.members import finish_rows, train_epoch
 from attriguard.kernels.reference.moves import GreedyOptions, best_move, best_moves
 from attriguard.kernels.reference.shake import shake_words
@@ -37,6 +38,7 @@ __all__ = [
     "conceal_rows",
     "count_switched",
     "find_levels",
+    "find_rising",
     "finish_rows",
     "greedy_search",
     "hull_gains",
@@ -44,6 +46,7 @@ __all__ = [
     "l2_costs",
     "list_switched",
     "mark_new",
+    "md5_numbers",
     "merge_rows",
     "merged_lengths",
     "priced_row",

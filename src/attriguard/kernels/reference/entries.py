@@ -48,3 +48,10 @@ def compare_rows(
         counts[u] = same, len(before) - same - gone, gone
         for e in range(indptr[u], indptr[u + 1]):
             found[e], new[e] = after[int(indices[e])], int(indices[e]) not in before
+
+
+def find_rising(among: Ints, keys: Ints, start: int, stop: int, places: Ints) -> None:
+    """The place of each key among others, -1 where it is not there."""
+    known = {int(each): place for place, each in enumerate(among)}
+    for w in range(start, stop):
+        places[w] = known.get(int(keys[w]), -1)
