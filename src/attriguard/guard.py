@@ -43,7 +43,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         (one-vs-all, as printed in the paper), a linear classifier of scikit-learn, "nn" (the paper's NN-D), a
         ``NetworkClassifier`` with options of your own, or a trained ``torch.nn.Module`` (``fit`` only checks it).
     search
-        Phase I: "margin", "panda" (the paper's), "exact", or a rival: "fgsm", "jsma", "cw".
+        Phase I: "probability", "margin", "panda" (the paper's), "exact", or a rival: "fgsm", "jsma", "cw".
     policy
         What may be changed: "modify_exist", "add_new" or "modify_add".
     target
@@ -97,7 +97,7 @@ class AttriGuard(TransformerMixin, BaseEstimator):
         self,
         classifier: Any = "lr",
         *,
-        search: str | NoiseSearch = "margin",
+        search: str | NoiseSearch = "probability",
         policy: str = "modify_add",
         target: Any = "train",
         budget: float = 4.0,
