@@ -101,7 +101,10 @@ class Figure10(Experiment):
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """What NN-A infers after each defense, and recommenders that could not run."""
         reached = ", ".join(f"{name} {share(a)}" for name, a in numbers["accuracy"].items())
-        return [f"NN-A is to infer {share(numbers['wanted'])}; it infers about: {reached}.", *numbers["passed_over"]]
+        said = [f"NN-A is to infer {share(numbers['wanted'])}; it infers about: {reached}.", *numbers["passed_over"]]
+        if not all("precision" in each for found in numbers["losses"].values() for each in found.values()):
+            said.append("Measured before losses had a sign: as in the paper's formula, a gain counts as a loss here.")
+        return said
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """The loss over N, a plot a recommender and group of users."""

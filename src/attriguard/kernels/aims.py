@@ -9,5 +9,5 @@ VALUE, LEAD, PROBABILITY = 0, 1, 2
 # be passed in the end.
 SHARPNESS = 2.0
 # There a decrease counts as so many times its gain: an entry that is gone tells nothing to any classifier, an added one
-# tells this one what it does. (Both were chosen on training users: docs/notebook/searches.md.)
+# tells this one what it does. (How both were chosen: docs/notebook/searches.md.)
 DECREASE = 1.25
