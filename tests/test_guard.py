@@ -110,7 +110,7 @@ def test_parameters_set_after_fit_take_effect_without_learning_again(small_twin,
 
 @given(
     policy=st.sampled_from(["modify_exist", "add_new", "modify_add"]),
-    search=st.sampled_from(["panda", "margin"]),
+    search=st.sampled_from(["panda", "margin", "probability"]),
     budget=st.floats(0, 6),
     confidence=st.sampled_from([0.0, 1.0, 4.0, "auto"]),
     cost=st.sampled_from(["l0", "l2"]),
@@ -259,7 +259,7 @@ def test_the_exact_search_through_the_guard(small_twin, small_guard):
     ("parameters", "message"),
     [
         ({"policy": "modify"}, "unknown policy 'modify'; known: modify_exist, add_new, modify_add"),
-        ({"search": "magic"}, "unknown search 'magic'; known: margin, panda, exact"),
+        ({"search": "magic"}, "unknown search 'magic'; known: probability, margin, panda, exact"),
         ({"target": "fair"}, "unknown target 'fair'; known: train, uniform"),
         ({"target": [0.5, 0.5]}, "4 numbers"),
         ({"target": [0.5, 0.5, 0.5, -0.5]}, "negative"),

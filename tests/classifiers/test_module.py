@@ -46,7 +46,7 @@ def module(small_twin):
     return trained(small_twin.train)
 
 
-@pytest.mark.parametrize("search", ["panda", "margin"])
+@pytest.mark.parametrize("search", ["panda", "margin", "probability"])
 def test_a_guard_protects_with_a_module_of_ones_own(small_twin, module, search):
     train, test = small_twin.split()
     assert module.training

@@ -41,7 +41,7 @@ def test_the_guards_seed_is_for_networks_without_one(small_twin):
     assert (weights(0, own=5) == weights(1, own=5)).all()
 
 
-@pytest.mark.parametrize("search", ["panda", "margin"])
+@pytest.mark.parametrize("search", ["panda", "margin", "probability"])
 @pytest.mark.parametrize("policy", ["modify_exist", "add_new", "modify_add"])
 def test_plans_keep_their_promises(small_twin, guard, search, policy):
     X = small_twin.test.X[:25]

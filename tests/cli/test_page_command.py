@@ -109,4 +109,4 @@ def test_a_guard_that_a_page_cannot_hold_is_refused(cli, tmp_path, small_twin):
     ag.learn(small_twin.train, search="panda").save(tmp_path / "panda.guard")
     code, _, err = cli("page", tmp_path / "panda.guard", "--output", tmp_path / "p.html")
     assert code == 2
-    assert err == "attriguard: error: a page searches with 'margin', not 'panda'; learn it with search='margin'\n"
+    assert err == "attriguard: error: a page searches with 'probability' or 'margin', not 'panda'; learn it so\n"

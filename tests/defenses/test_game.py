@@ -86,7 +86,7 @@ def test_no_random_mechanism_is_better(seed, sharpness, stay):
     assert best.privacy_loss <= GAME.privacy_loss(channel) + 1e-7
 
 
-@pytest.mark.parametrize("search", ["panda", "margin"])
+@pytest.mark.parametrize("search", ["panda", "margin", "probability"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_attriguard_is_not_better(search, seed):
     points = grid_points(2, LEVELS)

@@ -128,14 +128,25 @@ def attacks_at(**low):
     return {"users": 1, "curves": found | {"BA-A": curve([0.1] * len(BUDGETS), before=0.1)}}
 
 
+def test_figure_2_wants_the_knee_where_the_paper_has_it():
+    def verdict(edge, there):
+        return get("figure-2").verdict({"radii": [0.0, 0.1], "accuracy": [0.4, there], "largest_radius": edge})
+
+    assert verdict(0.05, 0.3) == verdict(0.06, 0.3) == verdict(0.04, 0.3) == HOLDS
+    assert verdict(0.05, 0.38) == PARTLY  # no sharp fall
+    assert verdict(0.1, 0.4) == verdict(0.02, 0.2) == FAILS
+
+
 def test_figure_4():
     steep = [0.4, 0.3, 0.2, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05]
-    numbers = attacks_at(LRAA=0.3, RFA=0.35)
+    numbers = attacks_at(LRAA=0.38, RFA=0.37)
     numbers["curves"]["LR-A"]["accuracy"] = steep
-    assert get("figure-4").verdict(numbers) == FAILS  # LR-A alone is near guessing
+    assert get("figure-4").verdict(numbers) == FAILS  # LR-A alone infers less than guessing does
+    numbers["curves"]["RC-A"]["accuracy"] = [a + 0.05 for a in steep]
+    assert get("figure-4").verdict(numbers) == FAILS  # as much as guessing is not less
     numbers["curves"]["RC-A"]["accuracy"] = [a + 0.01 for a in steep]
     assert get("figure-4").verdict(numbers) == HOLDS
-    for name, low in (("AT-A", 0.3), ("DD-A", 0.29), ("MLP-A", 0.39), ("RC-A", 0.39)):
+    for name, low in (("AT-A", 0.3), ("DD-A", 0.29), ("DD-A", 0.15), ("LRA-A", 0.3), ("MLP-A", 0.39), ("RC-A", 0.39)):
         worse = copy.deepcopy(numbers)
         worse["curves"][name] = curve(falling(low))
         wanted = {"MLP-A": HOLDS, "RC-A": FAILS}.get(name, PARTLY)  # MLP-A is not the paper's

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attriguard.kernels import reference
+from attriguard.kernels.aims import LEAD, VALUE
+
 # What outputs hold before a call: a kernel that leaves a place out leaves this there.
 UNTOUCHED = 77
 
@@ -169,21 +172,25 @@ def bounds(rng, n_items):
     return upper, jump
 
 
-def ranked_lists(W, upper, margin, length):
-    """Items by gain, for every value all of them, and for every pair of values those that gain, cut to a length."""
+def ranked_lists(rng, W, upper, aim):
+    """Items by gain for C_i alone; in any order where rivals count, with bounds; cut to a length."""
     m, addable = W.shape[1], np.flatnonzero(upper > 0)
-    gains = [(W[:, i], False) for i in range(m)]
-    if margin:
-        gains += [(W[:, i] - W[:, k], True) for i in range(m) for k in range(m)]
-    lists, whole = [], []
-    for slope, cut in gains:
-        gain = upper[addable] * slope[addable]
-        order = addable[np.argsort(-gain, kind="stable")]
-        order = order[: (gain > 0).sum()] if cut else order
-        lists.append(order[:length])
-        whole.append(order.size <= length)
-    ends = np.cumsum([part.size for part in lists])
-    return np.concatenate(lists).astype(np.int32), ends, np.array(whole)
+    length = int(rng.choice([0, min(1, addable.size), min(3, addable.size), addable.size]))
+    if aim == VALUE:
+        order = [addable[np.argsort(-upper[addable] * W[addable, i], kind="stable")][:length] for i in range(m)]
+    else:
+        order = [rng.permutation(addable)[:length] for _ in range(m)]
+    items = np.array(order, dtype=np.int32).reshape(m, length)
+    bounds = np.empty((m, length + 1, m))
+    reference.bound_gains(W, upper, items, bounds, 0, m)
+    return items, bounds, length == addable.size
+
+
+def bound_gains(rng):
+    n_items, m = int(rng.integers(1, 15)), int(rng.integers(2, 5))
+    W, upper = rng.normal(size=(n_items, m)), bounds(rng, n_items)[0]
+    items, _, _ = ranked_lists(rng, W, upper, LEAD)
+    return [W, upper, items, untouched((m, items.shape[1] + 1, m), np.float64), *span(rng, m)]
 
 
 def greedy(rng):
@@ -193,10 +200,10 @@ def greedy(rng):
         W, b = np.round(W), np.round(b)
     upper, jump = bounds(rng, n_items)
     modify, add = ((True, False), (False, True), (True, True))[rng.integers(3)]
-    margin, extend = bool(rng.integers(2)), bool(rng.integers(2))
-    options = (modify, add, margin, extend, rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
+    aim, extend = int(rng.integers(3)), bool(rng.integers(2))
+    options = (modify, add, aim, extend, rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
                rng.choice([0.0, 0.5, 3.0], n), int(rng.choice([0, 2, 10_000])))  # fmt: skip
-    lists = ranked_lists(W, upper, margin, int(rng.choice([0, 1, 3, n_items])))
+    lists = ranked_lists(rng, W, upper, aim)
     room = int(rng.choice([2, 10, n * m * n_items]))
     return [*rows(rng, n, n_items), *rows(rng, n, n_items, 0.2)[:2], W, b, upper, jump, *lists, *options,
             *span(rng, n), untouched((n, m), np.int32), untouched((n, m), np.uint8), untouched(room, np.int32),

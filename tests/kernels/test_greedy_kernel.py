@@ -14,6 +14,7 @@ from attriguard.noise import candidates
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
+from attriguard.noise.probability import Probability
 
 
 def make_case(seed, *, n_users=4, n_items=14, m=4, ties=False, density=0.4, levels=5):
@@ -31,7 +32,7 @@ def plain_options(search, rules, kappa):
     return GreedyOptions(
         modify=rules.policy.modify,
         add=rules.policy.add,
-        margin=search.on_margin,
+        aim=search.aim,
         extend=rules.extend,
         step=rules.step,
         levels=rules.levels,
@@ -66,7 +67,7 @@ def assert_same(search, X, classifier, rules, kappa=0.0, locked=None):
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    search=st.sampled_from([Panda(), Margin()]),
+    search=st.sampled_from([Panda(), Margin(), Probability()]),
     policy=st.sampled_from(sorted(POLICIES)),
     step=st.sampled_from([1.0, 0.5, 0.2, 0.07]),
     levels=st.sampled_from([0, 1, 5]),
@@ -83,7 +84,7 @@ def test_kernel_equals_its_twin(seed, search, policy, step, levels, kappa, maxit
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    search=st.sampled_from([Panda(), Margin()]),
+    search=st.sampled_from([Panda(), Margin(), Probability()]),
     policy=st.sampled_from(sorted(POLICIES)),
     jump=st.booleans(),
     step=st.sampled_from([1.0, 0.3]),
@@ -105,13 +106,13 @@ def test_kernel_equals_its_twin_with_locked_items_and_additions(seed, search, po
 
 
 @pytest.mark.parametrize("length", [0, 1, 3])
-@pytest.mark.parametrize("search", [Panda, Margin])
+@pytest.mark.parametrize("search", [Panda, Margin, Probability])
 def test_short_candidate_lists_change_nothing(monkeypatch, search, length):
     X, classifier, _ = make_case(7, n_users=6, n_items=40, ties=True)
     rules = make_constraints(POLICIES["modify_add"], X.shape[1])
     full = search().find(classifier, X, rules)
-    monkeypatch.setattr(candidates, "MARGIN_LIST", length)
-    monkeypatch.setattr(candidates, "MOST_ENTRIES", max(1, length) * classifier.m**2)
+    monkeypatch.setattr(candidates, "DEPTH", length)
+    monkeypatch.setattr(candidates, "MOST_ENTRIES", max(1, length) * classifier.m)
     short = search().find(classifier, X, rules)
     assert short.items.tolist() == full.items.tolist()
     assert short.indptr.tolist() == full.indptr.tolist()

@@ -33,6 +33,7 @@ class Comparison:
 NUMBERS = ((SINGLE,), (DOUBLE,))
 TABLE = {
     "adam.adam_step": Comparison(cases.adam, 1e-5),
+    "additions.bound_gains": Comparison(cases.bound_gains, 0),
     "bag.bag_forward": Comparison(cases.bag, 1e-5, ((SINGLE, SINGLE), (SINGLE, DOUBLE), (DOUBLE, DOUBLE))),
     "bag.batch_forward": Comparison(cases.batch_forward, 1e-4),  # results are scaled by up to 100
     "bag.batch_update": Comparison(cases.batch_update, 1e-5),

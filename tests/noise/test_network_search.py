@@ -20,6 +20,7 @@ from attriguard.noise.exact import Exact
 from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.pairs import MOST_STEPS
 from attriguard.noise.policy import POLICIES
+from attriguard.noise.probability import Probability
 
 
 def make_case(seed, *, n_users=3, n_items=14, m=4, hidden=24, density=0.4, levels=5, dtype=np.float64):
@@ -64,7 +65,7 @@ def assert_same(search, X, classifier, module, constraints, kappa=0.0, locked=No
     plain = reference.GreedyOptions(
         modify=constraints.policy.modify,
         add=constraints.policy.add,
-        margin=search.on_margin,
+        aim=search.aim,
         extend=constraints.extend,
         step=constraints.step,
         levels=constraints.levels,
@@ -176,3 +177,25 @@ def test_a_search_out_of_reach_ends():
     edits = Panda().find(network, X, make_constraints(POLICIES["modify_add"], 500))
     assert edits.success[0].tolist() == [True, False]
     assert edits.of(0, 1)[0].size == 0
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    policy=st.sampled_from(sorted(POLICIES)),
+    kappa=st.sampled_from([0.0, 0.3, 2.0]),
+    maxiter=st.sampled_from([None, 2]),
+)
+def test_the_search_on_the_probability_takes_the_smaller_noise(seed, policy, kappa, maxiter):
+    X, network, _ = make_case(seed, n_users=6)
+    constraints = make_constraints(POLICIES[policy], X.shape[1], levels=5, maxiter=maxiter)
+    panda, margin, found = (
+        search.find(network, X, constraints, confidence=kappa) for search in (Panda(), Margin(), Probability())
+    )
+    assert (found.success == (panda.success | margin.success)).all()
+    kept = ~panda.extended & ~margin.extended  # otherwise one of them reached the value within the policy
+    smaller = np.minimum(np.where(panda.success, panda.cost, np.inf), np.where(margin.success, margin.cost, np.inf))
+    assert (found.cost[kept & found.success] == smaller[kept & found.success]).all()
+    for u, i in np.argwhere(kept & found.success):
+        expected = panda if panda.success[u, i] and panda.cost[u, i] == smaller[u, i] else margin
+        assert [part.tolist() for part in found.of(u, i)] == [part.tolist() for part in expected.of(u, i)]

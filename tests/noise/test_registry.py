@@ -10,11 +10,11 @@ import pytest
 
 from attriguard import noise
 from attriguard.errors import ParameterError
-from attriguard.noise import FGSM, JSMA, SEARCHES, CarliniWagner, Exact, Margin, NoiseSearch, Panda
+from attriguard.noise import FGSM, JSMA, SEARCHES, CarliniWagner, Exact, Margin, NoiseSearch, Panda, Probability
 from attriguard.noise.registry import get as get_search
 from attriguard.noise.registry import search_options
 
-EXAMPLES = [Margin(), Panda(), Exact(5.0), FGSM(0.3), JSMA(pairs=True), CarliniWagner(steps=9, lead=0.1)]
+EXAMPLES = [Probability(), Margin(), Panda(), Exact(5.0), FGSM(0.3), JSMA(pairs=True), CarliniWagner(steps=9, lead=0.1)]
 
 
 def test_the_table_of_examples_has_them_all():
@@ -48,7 +48,9 @@ def test_searches_differ_by_kind_and_options():
 
 def test_unknown_names_and_options_are_refused():
     for name in ("greedy", None, 3):
-        with pytest.raises(ParameterError, match=r"unknown search .*; known: margin, panda, exact, fgsm, jsma, cw"):
+        with pytest.raises(
+            ParameterError, match=r"unknown search .*; known: probability, margin, panda, exact, fgsm, jsma, cw"
+        ):
             get_search(name)
     with pytest.raises(ParameterError, match="fgsm has no option 'steps'; its options are epsilon"):
         noise.get("fgsm", steps=3)

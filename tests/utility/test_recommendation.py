@@ -85,7 +85,7 @@ def test_precision_by_hand():
 
 
 def test_relative_loss():
-    assert relative_loss([0.5, 0.2, 0.4], [0.25, 0.3, 0.4]) == pytest.approx([0.5, 0.5, 0.0])
+    assert relative_loss([0.5, 0.2, 0.4], [0.25, 0.3, 0.4]) == pytest.approx([0.5, -0.5, 0.0])
     assert np.isnan(relative_loss([0.0], [0.1])).all()
 
 

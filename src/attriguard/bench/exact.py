@@ -9,10 +9,12 @@ from attriguard.data.public_data import PublicData
 from attriguard.progress import Progress, ProgressLike
 
 TIME_LIMIT = 10.0  # seconds a (user, value)
+# How many times the smallest noise, at most.
+CEILINGS = {"probability": 1.02, "margin": 1.25, "panda": 1.25}
 
 
 def run(data: PublicData, *, users: int = 4, seed: int = 0, progress: ProgressLike = None) -> list[Figure]:
-    """Mean L0 of `panda` and `margin` as a share of the exact minimum's, on all values of a few random users."""
+    """Mean L0 of the greedy searches as a share of the exact minimum's, on all values of a few random users."""
     from attriguard.guard import AttriGuard
     from attriguard.noise.exact import Exact
 
@@ -23,7 +25,7 @@ def run(data: PublicData, *, users: int = 4, seed: int = 0, progress: ProgressLi
     exact = guard.set_params(search=Exact(TIME_LIMIT)).plan(X)
     proven = exact.edits.bound == exact.cost if exact.edits.bound is not None else np.zeros_like(exact.success)
     figures = []
-    for name in ("panda", "margin"):
+    for name, ceiling in CEILINGS.items():
         cost = guard.set_params(search=name).plan(X).cost
         details = {
             "mean_l0": float(cost.mean()),
@@ -37,7 +39,7 @@ def run(data: PublicData, *, users: int = 4, seed: int = 0, progress: ProgressLi
                 details["mean_l0"] / details["mean_l0_exact"],
                 "of its mean L0",
                 None,
-                1.25,
+                ceiling,
                 details,
             )
         )

@@ -17,7 +17,7 @@ from attriguard.noise.edits import Edits
 from attriguard.progress import Progress, ProgressLike
 
 # The paper's success rates on LR-D, which each search is held to; margin is not among the paper's searches.
-SUCCESS = {"fgsm": 1.0, "jsma": 1.0, "cw": 0.75, "panda": 1.0, "margin": 1.0}
+SUCCESS = {"fgsm": 1.0, "jsma": 1.0, "cw": 0.75, "panda": 1.0, "margin": 1.0, "probability": 1.0}
 # Users at a time, since FGSM changes thousands of entries for each of their values.
 BLOCK = 50
 

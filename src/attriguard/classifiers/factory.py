@@ -61,7 +61,7 @@ def check_classifier(
             f"set_params(classifier=...), one of {', '.join(KINDS)} or an estimator"
         )
     if linear_only and (network is not None or is_module(classifier) or (ready and not classifier.is_linear)):
-        raise ParameterError("this search needs a linear classifier; use classifier='lr', or search='margin'")
+        raise ParameterError("this search needs a linear classifier; use classifier='lr', or search='probability'")
     if checkpoint is not None and network is None:
         raise ParameterError("only the training of a network has checkpoints; use classifier='nn'")
 

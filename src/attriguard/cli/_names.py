@@ -99,7 +99,7 @@ NAMES: dict[str, Names] = {
     "profile": Names("profile", _fixed("quick", "paper")),
     "recommender": Names("recommender", _fixed("SVD", "ALS", "PureSVD")),
     "retrained": Names("attack", _attacks, several=True),
-    "search": Names("search", _fixed("margin", "panda", "exact", "fgsm", "jsma", "cw")),
+    "search": Names("search", _fixed("probability", "margin", "panda", "exact", "fgsm", "jsma", "cw")),
     "target": Names("target", _fixed("train", "uniform")),
     "unmatched": Names("unmatched", _fixed("error", "keep", "drop")),
 }

@@ -33,7 +33,7 @@ class Guarded(Defense):
         *,
         scale: RatingScale | tuple[float, ...] | None = None,
         classifier: Any = "lr",
-        search: str = "margin",
+        search: str = "probability",
         policy: str = "modify_add",
         target: Any = "train",
         confidence: float | str | None = None,

@@ -47,7 +47,7 @@ class BeyondGoals(Experiment):
         """Measure every goal with the same guard options and the same three groups of users."""
         groups = halves(work.train, work.test.take(work.chosen), work.seed)
         budgets = work.profile.goal_budgets
-        guard = AttriGuard(scale=work.data.scale, budget=BUDGET, split=work.profile.goal_split)
+        guard = AttriGuard(search="margin", scale=work.data.scale, budget=BUDGET, split=work.profile.goal_split)
         outcomes = measure_goals(
             groups,
             guard,

@@ -193,8 +193,8 @@ class _Trial:
         if t not in self._guards:
             users = upto(self.learning, self.times[0], t)
             made = AttriGuard(
-                goal="both", split=self.work.profile.goal_split or 0.5, scale=self.work.data.scale, budget=BUDGET,
-                budget_over="everyone", random_state=self.work.seed,
+                goal="both", search="margin", split=self.work.profile.goal_split or 0.5, scale=self.work.data.scale,
+                budget=BUDGET, budget_over="everyone", random_state=self.work.seed,
             )  # fmt: skip
             self._guards[t] = made.fit(users.X, users.y, progress=progress)
         own = copy.copy(self._guards[t]).set_params(goal=goal)

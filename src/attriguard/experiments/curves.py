@@ -19,22 +19,22 @@ def line_of(name: str, curve: Mapping[str, Any]) -> Line:
     return Line(name, [x for x, _ in points], [100 * y for _, y in points])
 
 
-def published_line(points: Mapping[float, float]) -> Line:
-    """The paper's points, by budget."""
-    return Line("the paper's", list(points), [100 * y for y in points.values()], published=True)
+def published_line(points: Mapping[float, float], whose: str = "the paper's") -> Line:
+    """Points that others published, by budget or what else the axis shows."""
+    return Line(whose, list(points), [100 * y for y in points.values()], published=True)
 
 
 def budget_plot(
     curves: Mapping[str, Mapping[str, Any]],
     *,
     baseline: float | None = None,
-    published: Mapping[float, float] | None = None,
+    published: Line | None = None,
     caption: str,
 ) -> LinePlot:
     """``published`` belongs to the last curve."""
     lines = [line_of(name, curve) for name, curve in curves.items()]
     if published:
-        lines.append(published_line(published))
+        lines.append(published)
     level = None if baseline is None else ("guessing (BA-A)", 100 * baseline)
     return LinePlot(lines, BUDGET, INFERRED, level, caption=caption)
 

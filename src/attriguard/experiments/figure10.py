@@ -2,7 +2,7 @@
 
 All defenses are equally strong: NN-A infers after each what it infers after AttriGuard at budget 4, or 0.10 if that is
 more. A defense that never gets there is used at its largest strength. The paper averages over all users; only test
-users are protected, so their own loss is shown as well.
+users are protected, so their own loss is shown as well. Losses have a sign: where precision rises, the loss is below 0.
 
 Rule: holds if with every recommender AttriGuard's loss, averaged over N, is the smallest of all defenses, over all
 users and over the protected users. Holds partly if it is not, but with the first recommender no other defense's loss
@@ -43,7 +43,7 @@ class Figure10(Experiment):
     reported = "Curves over N; in the text: AttriGuard outperforms the compared methods, NN-A being close to 0.1."
     inputs = ("data", "LR-D", "NN-A", "figure 9's trade-offs", "a recommender")
     effort = (60.0, 3600.0)
-    revision = 3
+    revision = 4
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Find every defense's strength, then test every recommender after each defense."""
@@ -101,7 +101,10 @@ class Figure10(Experiment):
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """What NN-A infers after each defense, and recommenders that could not run."""
         reached = ", ".join(f"{name} {share(a)}" for name, a in numbers["accuracy"].items())
-        return [f"NN-A is to infer {share(numbers['wanted'])}; it infers about: {reached}.", *numbers["passed_over"]]
+        said = [f"NN-A is to infer {share(numbers['wanted'])}; it infers about: {reached}.", *numbers["passed_over"]]
+        if not all("precision" in each for found in numbers["losses"].values() for each in found.values()):
+            said.append("Measured before losses had a sign: as in the paper's formula, a gain counts as a loss here.")
+        return said
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """The loss over N, a plot a recommender and group of users."""
@@ -115,7 +118,7 @@ class Figure10(Experiment):
                     for name, each in losses.items()
                 ]  # fmt: skip
                 shown.append(
-                    LinePlot(lines, "N, items recommended", "relative loss of precision (%)",
+                    LinePlot(lines, "N, items recommended", "relative loss of precision (%); below 0: a gain",
                              caption=f"{recommender}, averaged over {words}.")
                 )  # fmt: skip
             rows += [
@@ -164,7 +167,10 @@ def _losses(
         each.defense: {
             "all": _plain(each.relative),
             "protected": _plain(each.relative_protected),
-            "before": _plain(each.before_protected),
+            "precision": {
+                "all": {"before": _plain(each.before), "after": _plain(each.after)},
+                "protected": {"before": _plain(each.before_protected), "after": _plain(each.after_protected)},
+            },
             "each": {"all": _plain(each.each), "protected": _plain(each.each_protected)},
         }
         for each in found

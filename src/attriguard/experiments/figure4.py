@@ -1,8 +1,8 @@
 """Figure 4: the accuracy of all attacks over the budget; LR-D, PANDA, p from training.
 
-Rule: holds if at budget 4 at least two attacks that learn infer no more than guessing does, give or take 0.01 (the
-core); LR-A has lost the largest share of its accuracy at budget 2; AT-A stays within 0.03 of NN-A at every budget,
-DD-A at most 0.05 above it; and from budget 4 on nobody but RF-A infers more than LRA-A.
+Rule: holds if at budget 4 at least two attacks that learn infer less than guessing does (the core); LR-A has lost the
+largest share of its accuracy at budget 2, and LRA-A the smallest; AT-A stays within 0.03 of NN-A at every budget, DD-A
+between NN-A and 0.05 above it; and from budget 4 on nobody but RF-A infers more than LRA-A.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
-SEVERAL, NEAR = 2, 0.01
+SEVERAL = 2
 ALIKE, SLIGHTLY = 0.03, 0.05
 EARLY, LATE = 2.0, 4.0
 # What the paper's remark on LRA-A is about: its own attacks.
@@ -42,12 +42,13 @@ class Figure4(Experiment):
     name = "figure-4"
     title = "Figure 4: attacks over the budget"
     claim = (
-        "With 3 to 4 changed ratings several attacks infer less than guessing does; LR-A falls fastest, AT-A and DD-A "
-        "do hardly better than NN-A, and beyond 3 only RF-A infers more than LRA-A."
+        "With 3 to 4 changed ratings several attacks infer less than guessing does; LR-A falls fastest and LRA-A "
+        "slowest, AT-A does as well as NN-A and DD-A slightly better, and beyond 3 only RF-A infers more than LRA-A."
     )
     reported = (
         "Curves; in the text: several attacks are below the baseline's 0.10 at a budget of 3 to 4, LR-A decreases "
-        "fastest, AT-A is almost the same as NN-A, DD-A slightly higher, and beyond 3 only RF-A infers more than LRA-A."
+        "fastest and LRA-A slowest, AT-A is almost the same as NN-A, DD-A slightly higher, and beyond 3 only RF-A "
+        "infers more than LRA-A."
     )
     inputs = ("data", "LR-D", "Phase I: LR-D panda", "all attacks")
     effort = (1.0, 5.0)
@@ -60,12 +61,13 @@ class Figure4(Experiment):
         """How many attacks are near guessing at budget 4 (the core), and the order of the attacks."""
         curves = {name: curve for name, curve in numbers["curves"].items() if name != "BA-A"}
         guessing = numbers["curves"]["BA-A"]["before"]
-        low = [name for name, curve in curves.items() if at(curve, LATE) <= guessing + NEAR]
+        low = [name for name, curve in curves.items() if at(curve, LATE) < guessing]
         lost = {name: 1 - at(curve, EARLY) / curve["before"] for name, curve in curves.items()}
-        fastest = max(lost, key=lambda name: lost[name])
+        of_the_paper = [name for name in lost if name != NOT_THE_PAPERS]
+        fastest, slowest = (choose(of_the_paper, key=lambda name: lost[name]) for choose in (max, min))
         at_a, nn_a = curves["AT-A"], curves["NN-A"]
         apart = max(abs(a - b) for a, b in zip(at_a["accuracy"], nn_a["accuracy"], strict=True))
-        above = max(d - n for d, n in zip(curves["DD-A"]["accuracy"], nn_a["accuracy"], strict=True))
+        above = [d - n for d, n in zip(curves["DD-A"]["accuracy"], nn_a["accuracy"], strict=True)]
         more = sorted(
             {
                 name
@@ -75,12 +77,15 @@ class Figure4(Experiment):
             }
         )  # fmt: skip
         return [
-            Check(f"at budget {LATE:g} at least {SEVERAL} attacks are within {NEAR:g} of guessing ({share(guessing)})",
+            Check(f"at budget {LATE:g} at least {SEVERAL} attacks infer less than guessing does ({share(guessing)})",
                   ", ".join(low) or "none", len(low) >= SEVERAL),
             Check(f"LR-A has lost most of its accuracy at budget {EARLY:g}", f"{fastest} ({lost[fastest]:.0%})",
                   fastest == "LR-A"),
+            Check(f"LRA-A has lost least of its accuracy at budget {EARLY:g}", f"{slowest} ({lost[slowest]:.0%})",
+                  slowest == "LRA-A"),
             Check(f"AT-A within {ALIKE:g} of NN-A at every budget", f"up to {apart:.3f} apart", apart <= ALIKE),
-            Check(f"DD-A at most {SLIGHTLY:g} above NN-A at every budget", f"{above:+.3f} at most", above <= SLIGHTLY),
+            Check(f"DD-A above NN-A at every budget, by at most {SLIGHTLY:g}",
+                  f"{min(above):+.3f} to {max(above):+.3f}", min(above) >= 0 and max(above) <= SLIGHTLY),
             Check(f"from budget {LATE:g} on only RF-A infers more than LRA-A", ", ".join(more) or "nobody else",
                   not more),
         ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Figure 6: the defender's classifier, LR-D against NN-D; NN-A attacks, PANDA, p from training.
 
 Rule: holds if NN-A infers less behind NN-D than behind LR-D at every budget (the core) and, on the paper's
-data and at its size, at most 0.03 more than the authors published at any budget.
+data and at its size, at most 0.03 more at any budget than stands in the authors' repository.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from collections.abc import Sequence
 
 from attriguard.evaluation.figures import rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.curves import at, baseline_of, budget_plot, budget_table
+from attriguard.experiments.curves import at, baseline_of, budget_plot, budget_table, published_line
 from attriguard.experiments.profiles import BUDGETS
 from attriguard.experiments.workspace import LR_D, NN_D, Workspace, of_curve
 from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import LinePlot
 
-# The authors' accuracy of NN-A when NN-D protects, by budget.
+# NN-A's accuracy when NN-D protects, by budget, as the authors' repository gives it; the paper has a curve without
+# numbers.
 PUBLISHED = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}
 TOLERANCE = 0.03
+REPOSITORY = "the authors' repository"
 
 
 class Figure6(Experiment):
@@ -28,7 +30,11 @@ class Figure6(Experiment):
     name = "figure-6"
     title = "Figure 6: the defender's classifier"
     claim = "Against NN-A, noise found on a network (NN-D) protects better than noise found on LR-D, at every budget."
-    reported = "NN-A behind NN-D: " + ", ".join(f"{a:.2f} at {b:g}" for b, a in PUBLISHED.items()) + "."
+    reported = (
+        "Curves without numbers. The authors' repository, not the paper, gives for NN-A behind NN-D: "
+        + ", ".join(f"{a:.2f} at {b:g}" for b, a in PUBLISHED.items())
+        + "."
+    )
     inputs = ("data", "LR-D", "NN-D", "Phase I: LR-D panda, NN-D panda", "NN-A")
     effort = (3.0, 120.0)
 
@@ -62,24 +68,25 @@ class Figure6(Experiment):
         if numbers["papers_size"]:
             over = max(at(nn, budget) - value for budget, value in PUBLISHED.items())
             checks.append(
-                Check(f"at most {TOLERANCE:g} above the published numbers", f"{over:+.3f} at most", over <= TOLERANCE)
+                Check(f"at most {TOLERANCE:g} above the authors' repository", f"{over:+.3f} at most", over <= TOLERANCE)
             )
         return checks
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
         """NN-A at budget 4 behind both."""
         lr, nn = (at(numbers["curves"][defender], 4.0) for defender in (LR_D, NN_D))
-        return f"NN-D at budget 4: {PUBLISHED[4.0]:.2f}", f"NN-D {share(nn)}, LR-D {share(lr)}"
+        reported = f"less with NN-D (authors' repository, budget 4: {PUBLISHED[4.0]:.2f})"
+        return reported, f"NN-D {share(nn)}, LR-D {share(lr)}"
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """NN-A over budgets, a line a classifier, and the noise of both."""
         curves = {f"{name} defends": curve for name, curve in numbers["curves"].items()}
-        papers = ["the paper's NN-D", "", *(f"{PUBLISHED[b]:.2f}" if b in PUBLISHED else "" for b in BUDGETS)]
+        papers = [f"{REPOSITORY}, NN-D", "", *(f"{PUBLISHED[b]:.2f}" if b in PUBLISHED else "" for b in BUDGETS)]
         return [
             budget_plot(
                 curves,
                 baseline=numbers["baseline"],
-                published=PUBLISHED if numbers["papers_data"] else None,
+                published=published_line(PUBLISHED, REPOSITORY) if numbers["papers_data"] else None,
                 caption=f"NN-A on {numbers['users']:,} test users, by budget.",
             ),
             budget_table(curves, first="defender", extra=[papers] if numbers["papers_data"] else []),

@@ -14,6 +14,7 @@ from attriguard.evaluation.paper import PAPER_DATASET
 from attriguard.experiments import get, names
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
 from attriguard.experiments.runner import Finished, all_stored, run_all
+from attriguard.experiments.stated import choices_of, main_finding
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import ProgressLike
 from attriguard.report.origin import Origin
@@ -201,7 +202,8 @@ def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | T
             ),
         )
     for each, numbers in result.measured:
-        sections.append(_section(each, numbers, drawings[each.experiment.name]))
+        choices = choices_of(each.experiment, result.profile, result.facts)
+        sections.append(_section(each, numbers, drawings[each.experiment.name], choices))
     left = [f"{name}: not run yet" for name in result.not_run]
     left += [f"{each.experiment.name}: {each.missing}" for each in result.finished if each.numbers is None]
     if left:
@@ -209,7 +211,9 @@ def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | T
     facts = {name: value for name, value in result.facts.items() if name not in ("command", "seed", "versions")}
     return Page(
         title="AttriGuard, measured again",
-        lead=summary(result),
+        lead=" ".join(
+            [*main_finding({e.experiment.name: (e.experiment, n) for e, n in result.measured}), summary(result)]
+        ),
         sections=sections,
         facts=[("data", result.source), ("profile", result.profile), *facts_of(facts)],
         origin=Origin(result.facts.get("command", ""), result.facts.get("seed")),
@@ -224,7 +228,7 @@ def _linked(table: Table) -> Table:
     return replace(table, rows=[[link.format(row[0]), *row[1:]] for row in table.rows], stacked=True)
 
 
-def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Table]) -> Section:
+def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Table], choices: str) -> Section:
     experiment = each.experiment
     checks = experiment.checks(numbers)
     rule = Table(
@@ -243,7 +247,7 @@ def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Tabl
             *experiment.notes(numbers),
         ],
         parts=[
-            *(Figure(part.svg, part.caption) for part in drawings if isinstance(part, Drawing)),
+            *(Figure(part.svg, f"{part.caption} {choices}") for part in drawings if isinstance(part, Drawing)),
             rule,
             *(part for part in drawings if isinstance(part, Table)),
         ],

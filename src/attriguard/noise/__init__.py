@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attriguard.noise.greedy import Margin as Margin
     from attriguard.noise.greedy import Panda as Panda
     from attriguard.noise.jsma import JSMA as JSMA
+    from attriguard.noise.probability import Probability as Probability
     from attriguard.noise.registry import SEARCHES as SEARCHES
     from attriguard.noise.registry import get as get
     from attriguard.noise.registry import names as names
@@ -38,6 +39,7 @@ _PLACES = {
     "Margin": "greedy:Margin",
     "NoiseSearch": "base:NoiseSearch",
     "Panda": "greedy:Panda",
+    "Probability": "probability:Probability",
     "SearchTask": "base:SearchTask",
     "get": "registry",
     "make_constraints": "constraints:make_constraints",

@@ -1,7 +1,8 @@
-"""Which items a linear classifier would add first: lists of items sorted by gain, made once for each model.
+"""Which items a linear classifier would add first: lists of items, sorted once for each model.
 
-List i ranks the items by their gain for C_i (PANDA); list m + i·m + k by their gain for C_i − C_k (margin). The kernel
-takes the first item of a list that the user does not have, so it need not look at all items.
+For C_i alone the list of value i ranks all items by just that gain, and the kernel takes the first item that the user
+does not have. Against rivals it ranks a few items by their gain against the rival that they hurt most, with bounds on
+what the items further down can gain (`kernels.additions`). So the kernel need not look at all items.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard.classifiers.base import linear_parts
+from attriguard.kernels.threads import over_users
 
-# Entries kept of a margin list. Longer lists cost memory; shorter ones cost a full scan for users who have all of them.
-MARGIN_LIST = 128
-# Entries in all lists of one kind together; lists are shortened to stay below.
-MOST_ENTRIES = 2**26
+# Items listed for each value, where rivals count. Half of all steps look at two of them, nine in ten at six or fewer.
+DEPTH = 512
+# Entries in all lists together, and in all bounds; lists are shortened to stay below.
+MOST_ENTRIES, MOST_BOUNDS = 2**26, 2**22
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """All lists, one after another; ``whole`` says that a list leaves out no item that could be chosen."""
+    """For every value its list of items; ``whole`` says that the lists leave out no item that could be chosen."""
 
-    items: NDArray[np.int32]
-    end: NDArray[np.int64]
-    whole: NDArray[np.bool_]
+    items: NDArray[np.int32]  # (m, length)
+    bounds: NDArray[np.float64]  # (m, length + 1, m): what items from a place on gain at most; nothing for C_i alone
+    whole: bool
 
 
 class LinearModel:
@@ -38,11 +40,11 @@ class LinearModel:
         self.W, self.b = linear_parts(classifier)
         self._lists: dict[tuple[bool, bytes], Candidates] = {}
 
-    def candidates(self, upper: NDArray[np.float64], *, margin: bool) -> Candidates:
+    def candidates(self, upper: NDArray[np.float64], *, rivals: bool) -> Candidates:
         """`rank_candidates`, computed once for each set of addable items."""
-        key = margin, hashlib.blake2b(upper.tobytes()).digest()
+        key = rivals, hashlib.blake2b(upper.tobytes()).digest()
         if key not in self._lists:
-            self._lists[key] = rank_candidates(self.W, upper, margin=margin)
+            self._lists[key] = rank_candidates(self.W, upper, rivals=rivals)
         return self._lists[key]
 
 
@@ -57,35 +59,27 @@ def linear_model(classifier: Any) -> LinearModel:
     return _MODELS[classifier]
 
 
-def rank_candidates(W: NDArray[np.float64], upper: NDArray[np.float64], *, margin: bool) -> Candidates:
+def rank_candidates(W: NDArray[np.float64], upper: NDArray[np.float64], *, rivals: bool) -> Candidates:
     """The lists for weights W (items × m) and what an added entry may rise to."""
+    from attriguard.kernels.additions import bound_gains
+
     m = W.shape[1]
     addable = np.flatnonzero(upper > 0).astype(np.int32)
-    weighted = np.ascontiguousarray((W[addable] * upper[addable, None]).T)
-    length = min(addable.size, max(1, MOST_ENTRIES // m))
-    lists: list[NDArray[np.int32]] = []
-    whole: list[bool] = []
-    for i in range(m):
-        order = np.argsort(-weighted[i], kind="stable")[:length]
-        lists.append(addable[order])
-        whole.append(length == addable.size)
-    if margin:
-        length = min(addable.size, MARGIN_LIST, MOST_ENTRIES // m**2)
-        for i in range(m):
-            for k in range(m):
-                order, complete = _top(weighted[i] - weighted[k], length)
-                lists.append(addable[order])
-                whole.append(complete)
-    sizes = [part.size for part in lists]
-    return Candidates(np.concatenate(lists), np.cumsum(sizes, dtype=np.int64), np.array(whole, dtype=np.bool_))
+    gains = W[addable] * upper[addable, None]
+    if not rivals:
+        length = min(addable.size, max(1, MOST_ENTRIES // m))
+        order = [np.argsort(-gain, kind="stable")[:length] for gain in np.ascontiguousarray(gains.T)]
+        items = addable[np.array(order, dtype=np.int64).reshape(m, length)]
+        return Candidates(items, np.empty((0, 0, 0)), length == addable.size)
+    length = min(addable.size, DEPTH, MOST_BOUNDS // m**2)
+    most = np.ascontiguousarray((gains - gains.min(axis=1, keepdims=True)).T)
+    items = addable[np.array([_top(gain, length) for gain in most], dtype=np.int64).reshape(m, length)]
+    bounds = np.empty((m, length + 1, m))
+    over_users(m, lambda start, stop: bound_gains(W, upper, items, bounds, start, stop), smallest=1)
+    return Candidates(items, bounds, length == addable.size)
 
 
-def _top(gain: NDArray[np.float64], length: int) -> tuple[NDArray[np.int64], bool]:
-    """The items of positive gain, best first, the first index first in a tie; at most about ``length`` of them."""
-    best = np.flatnonzero(gain > 0)
-    complete = best.size <= length
-    if not complete:
-        # Ties with the last place are left out, since which of them is first in the list would be chance.
-        threshold = np.partition(gain[best], best.size - length - 1)[best.size - length - 1] if length else np.inf
-        best = best[gain[best] > threshold]
-    return best[np.argsort(-gain[best], kind="stable")], complete
+def _top(gain: NDArray[np.float64], length: int) -> NDArray[np.int64]:
+    """The ``length`` items of the largest gain, best first."""
+    best = np.argpartition(-gain, length - 1)[:length] if 0 < length < gain.size else np.arange(length)
+    return best[np.argsort(-gain[best], kind="stable")]

@@ -83,11 +83,12 @@ class EvasionSearch(NoiseSearch):
         if not (constraints.policy.modify and constraints.policy.add):
             raise ParameterError(
                 f"the search {self.name!r} knows no policies and works under policy='modify_add' alone, got "
-                f"{constraints.policy.name!r}; use search='panda' or 'margin'"
+                f"{constraints.policy.name!r}; use search='probability', 'margin' or 'panda'"
             )
         if constraints.jump:
             raise ParameterError(
-                f"the search {self.name!r} cannot keep to additions; use search='panda' or 'margin', or additions=None"
+                f"the search {self.name!r} cannot keep to additions; use search='probability', 'margin' or 'panda', or "
+                "additions=None"
             )
         super().check_constraints(constraints)
 

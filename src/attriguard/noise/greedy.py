@@ -1,12 +1,17 @@
-"""PANDA and its margin variant: Algorithm 1 of the paper.
+"""PANDA and its variants: Algorithm 1 of the paper on C_i, on the lead of C_i, and on the value's probability.
 
 Differences from the printed algorithm, all of them needed:
 
 * Under Add_New the printed arg max has no factor (1 − x̄_j), so with τ = 1 it would pick the same saturated entry for
   ever. An entry that has reached its bound is no candidate here, under any policy.
 * Where no entry can raise the objective any more, the printed loop would change nothing until maxiter; here it ends.
-* `margin` may meet another rival after every step. An entry it has raised it does not lower again, nor the reverse, so
-  it ends; where it ends without success, PANDA is tried.
+* `margin` and `probability` may meet another rival after every step. An entry they have raised they do not lower
+  again, nor the reverse, so they end; where `margin` ends without success, PANDA is tried, and where `probability`
+  does, `margin`.
+
+`probability` raises p_i, with p the softmax of C_1 … C_m. The gradient of log p_i is Σ_k p_k (∂C_i − ∂C_k): every rival
+counts by how likely it is (here by p_k², `kernels.aims`), while `margin` sees the closest one alone and PANDA none. As
+soon as one step on the lead is enough, it is the last.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard.classifiers.base import Classifier
+from attriguard.kernels.aims import LEAD, VALUE
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import NoiseSearch, SearchTask
 from attriguard.noise.candidates import linear_model
@@ -39,26 +45,25 @@ Parts = list[tuple[NDArray[np.int32], NDArray[np.float32]]]
 class GreedySearch(NoiseSearch):
     """One entry after another, the one with the largest gain first, until C infers the value."""
 
-    on_margin: ClassVar[bool]
+    aim: ClassVar[int]  # what a step raises, as `kernels.greedy` numbers it
 
     def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         if classifier.is_linear:
             return self._find_linear(classifier, task, progress)
-        engine = classifier.pair_engine()
-        return search_pairs(engine, task, m=classifier.m, margin=self.on_margin, progress=progress)
+        return search_pairs(classifier.pair_engine(), task, m=classifier.m, aim=self.aim, progress=progress)
 
     def _find_linear(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         from attriguard.kernels.greedy import EXTENDED, REACHED, greedy_search
 
         asked, model = task.constraints, linear_model(classifier)
         n, m = task.n_users, model.W.shape[1]
-        lists = model.candidates(asked.upper, margin=self.on_margin)
+        lists = model.candidates(asked.upper, rivals=self.aim != VALUE)
         counts = np.empty((n, m), dtype=np.int32)
         flags = np.empty((n, m), dtype=np.uint8)
         given = (
             *task.rows, *task.locked_rows[:2], model.W, model.b, asked.upper, asked.jump,
-            lists.items, lists.end, lists.whole,
-            asked.policy.modify, asked.policy.add, self.on_margin, asked.extend,
+            lists.items, lists.bounds, lists.whole,
+            asked.policy.modify, asked.policy.add, self.aim, asked.extend,
             asked.step, asked.levels, task.confidence, asked.max_steps,
         )  # fmt: skip
         search = partial(_search_range, partial(greedy_search, *given), counts, flags)
@@ -109,7 +114,7 @@ class Panda(GreedySearch):
     name = "panda"
     plain_name = "the paper's greedy search"
     summary = "the paper's Algorithm 1: greedy on the value's own decision function"
-    on_margin = False
+    aim = VALUE
 
 
 class Margin(GreedySearch):
@@ -118,4 +123,4 @@ class Margin(GreedySearch):
     name = "margin"
     plain_name = "greedy search on the lead"
     summary = "Algorithm 1 on the lead over the closest other value"
-    on_margin = True
+    aim = LEAD

@@ -4,6 +4,9 @@ The classifier's engine gives gradients and decision functions (`classifiers.eng
 is decided here, as on a linear classifier (`noise.greedy` says how that differs from the printed algorithm). On a
 classifier that is not linear a gain can change its sign on the way; an entry still moves one way only, so every search
 ends.
+
+C_i of a network is log p_i already, so the search on the probability would be PANDA. Here it takes the smaller noise
+of what PANDA and the search on the lead find, PANDA's where both are as small.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 
 from attriguard.classifiers.engines import Engine
 from attriguard.classifiers.outputs import Ints
+from attriguard.kernels.aims import LEAD, PROBABILITY, VALUE
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import SearchTask
 from attriguard.noise.constraints import NO_LIMIT
@@ -40,8 +44,14 @@ class PairEdits:
     items: Ints
     values: NDArray[np.float32]
 
+    def of(self, wanted: NDArray[np.bool_]) -> PairEdits:
+        """Those of the wanted pairs alone."""
+        kept = wanted[self.pairs]
+        reached = self.reached[wanted[self.reached]]
+        return PairEdits(reached, self.extended, self.pairs[kept], self.items[kept], self.values[kept])
 
-def search_pairs(engine: Engine, task: SearchTask, *, m: int, margin: bool, progress: Progress) -> Edits:
+
+def search_pairs(engine: Engine, task: SearchTask, *, m: int, aim: int, progress: Progress) -> Edits:
     """Phase I for all users, a batch at a time."""
     n, size = task.n_users, max(1, engine.users_at_once())
     success, extended = np.zeros(n * m, dtype=np.bool_), np.zeros(n * m, dtype=np.bool_)
@@ -49,7 +59,7 @@ def search_pairs(engine: Engine, task: SearchTask, *, m: int, margin: bool, prog
     count = progress.counter(n, "Phase I")
     for start in range(0, n, size):
         batch = Batch(engine, task.of_users(slice(start, start + size)), m)
-        for found in batch.search(margin=margin):
+        for found in batch.search(aim):
             success[start * m + found.reached] = True
             extended[start * m + found.reached] = found.extended
             parts.append(replace(found, pairs=start * m + found.pairs))
@@ -83,6 +93,8 @@ class Batch:
         self.users = np.repeat(np.arange(n), m)
         self.values = np.tile(np.arange(m), n)
         self.kappa = task.confidence[self.users]
+        limit = MOST_STEPS if constraints.max_steps == NO_LIMIT else constraints.max_steps
+        self.limits = np.full(n * m, limit)
         self.start = task.X.toarray()
         self.fixed = (task.locked.toarray() != 0) | (constraints.upper < 0)
         self.base = engine.begin(task.X)
@@ -90,20 +102,38 @@ class Batch:
         self.now = np.empty((n * m, constraints.n_items), dtype=np.float32)
         self.way = np.empty(self.now.shape, dtype=np.int8)
 
-    def search(self, *, margin: bool) -> Iterator[PairEdits]:
-        """The policy asked for, then Modify_Add; on each the search asked for, then C_i alone."""
+    def search(self, aim: int) -> Iterator[PairEdits]:
+        """The policy asked for, then Modify_Add; on each the aim asked for, then C_i alone."""
         policy, left = self.constraints.policy, np.arange(self.users.size)
         for extended in (False, True):
             if extended and (not self.constraints.extend or (policy.modify and policy.add)):
                 return
-            for on_margin in (True, False) if margin else (False,):
-                reached = self._attempt(left, policy.modify or extended, policy.add or extended, on_margin)
-                at, items = np.nonzero(self.now[reached] != self.start[self.users[reached]])
-                yield PairEdits(reached, extended, reached[at], items, self.now[reached[at], items])
-                left = np.setdiff1d(left, reached, assume_unique=True)
+            allowed = policy.modify or extended, policy.add or extended
+            for found in self._smaller(left, *allowed) if aim == PROBABILITY else self._one_by_one(left, *allowed, aim):
+                yield replace(found, extended=extended)
+                left = np.setdiff1d(left, found.reached, assume_unique=True)
 
-    def _attempt(self, pairs: Ints, modify: bool, add: bool, margin: bool) -> Ints:
-        """One run towards every pair's value; the pairs that got there."""
+    def _one_by_one(self, left: Ints, modify: bool, add: bool, aim: int) -> Iterator[PairEdits]:
+        """The aim asked for, and C_i alone for the pairs that it does not reach."""
+        for each in (LEAD, VALUE) if aim == LEAD else (VALUE,):
+            found, _ = self._attempt(left, modify, add, each == LEAD, self.limits)
+            yield found
+            left = np.setdiff1d(left, found.reached, assume_unique=True)
+
+    def _smaller(self, left: Ints, modify: bool, add: bool) -> Iterator[PairEdits]:
+        """C_i alone, then the lead in fewer steps; of each pair what changes less."""
+        first, taken = self._attempt(left, modify, add, False, self.limits)
+        limits = self.limits.copy()
+        limits[first.reached] = taken[first.reached] - 2  # a limit of n allows n + 1 steps, as printed
+        second, _ = self._attempt(left, modify, add, True, limits)
+        size = np.full((2, self.users.size), np.iinfo(np.int64).max)
+        for found, sizes in zip((first, second), size, strict=True):
+            sizes[found.reached] = np.bincount(found.pairs, minlength=self.users.size)[found.reached]
+        yield first.of(size[0] <= size[1])
+        yield second.of(size[1] < size[0])
+
+    def _attempt(self, pairs: Ints, modify: bool, add: bool, margin: bool, limits: Ints) -> tuple[PairEdits, Ints]:
+        """One run towards every pair's value: the edits of those that got there, and in how many steps."""
         from attriguard.kernels.moves import best_moves
 
         for p in pairs:
@@ -112,17 +142,18 @@ class Batch:
         self.scores[pairs] = self.base[self.users[pairs]]
         self.engine.reset(pairs)
         asked, chosen, change = self.constraints, np.empty(self.users.size, np.int64), np.empty(self.users.size)
-        limit = MOST_STEPS if asked.max_steps == NO_LIMIT else asked.max_steps
-        taken, reached = 0, [np.empty(0, dtype=np.int64)]
+        taken, steps, reached = 0, np.zeros(self.users.size, dtype=np.int64), [np.empty(0, dtype=np.int64)]
         while pairs.size:
             rivals, there = self._stand(pairs)
             reached.append(pairs[there])
-            pairs = pairs[~there]
-            if not pairs.size or taken > limit:
+            steps[pairs[there]] = taken
+            going = ~there & (taken <= limits[pairs])
+            pairs, rivals = pairs[going], rivals[going]
+            if not pairs.size:
                 break
             against = np.full(self.users.size, -1)
             if margin:
-                against[pairs] = rivals[~there]
+                against[pairs] = rivals
             gradient = self.engine.gradient(pairs, against, self.now)
             given = (
                 pairs, self.users, gradient, self.start, self.fixed, asked.upper, asked.jump,
@@ -132,7 +163,12 @@ class Batch:
             pairs = pairs[chosen[pairs] >= 0]
             self.engine.move(pairs, chosen, change, self.now, self.scores)
             taken += 1
-        return np.sort(np.concatenate(reached))
+        return self._edits_of(np.sort(np.concatenate(reached))), steps
+
+    def _edits_of(self, reached: Ints) -> PairEdits:
+        """What these pairs have become."""
+        at, items = np.nonzero(self.now[reached] != self.start[self.users[reached]])
+        return PairEdits(reached, False, reached[at], items, self.now[reached[at], items])
 
     def _stand(self, pairs: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """The closest rival of each pair's value, and whether C infers the value with a lead of κ."""

@@ -12,6 +12,7 @@ SEARCHES: Registry[NoiseSearch] = Registry(
     "search",
     "attriguard.noise.base:NoiseSearch",
     {
+        "probability": "attriguard.noise.probability:Probability",
         "margin": "attriguard.noise.greedy:Margin",
         "panda": "attriguard.noise.greedy:Panda",
         "exact": "attriguard.noise.exact:Exact",

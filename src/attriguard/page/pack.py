@@ -43,6 +43,7 @@ LINEAR_BITS, FIRST_LAYER_BITS = 16, 8
 # of the users (standard error 0.20), and a retrained MLP about 0.03 points more (0.02), of about 22 % and 26 %.
 MEMBERS = 4
 # What a page's search does; a guard that asks for anything else is refused.
+SEARCHES = ("probability", "margin")
 DEFAULTS = {"step": 1.0, "maxiter": None, "confidence": None, "cost": "l0"}
 # Of the metadata, what everybody may read.
 PUBLIC = ("data", "users", "date", "licence", "measured")
@@ -103,7 +104,7 @@ def unpack(card: Mapping[str, Any], weights: bytes) -> AttriGuard:
     ids, scale = np.array(card["items"]["ids"]), card["scale"]
     ratings = None if scale is None else RatingScale(scale["low"], scale["high"], scale["step"])
     guard = AttriGuard(
-        goal=card["goal"], policy=card["policy"]["name"], target=card.get("target", card["aim"]),
+        goal=card["goal"], search=card["search"], policy=card["policy"]["name"], target=card.get("target", card["aim"]),
         budget=card["budget"], scale=ratings, locked=ids[card["locked"]].tolist() or None,
         additions=_additions(card["additions"], ids, ratings), split=card["split"],
     )  # fmt: skip
@@ -124,8 +125,8 @@ def check_packable(guard: AttriGuard) -> None:
     if classifier is not None and not isinstance(classifier, LinearClassifier):
         raise ParameterError("a page holds a linear classifier, not a network; learn the guard with classifier='lr'")
     search = planner.settings.search.name
-    if search != "margin":
-        raise ParameterError(f"a page searches with 'margin', not {search!r}; learn it with search='margin'")
+    if search not in SEARCHES:
+        raise ParameterError(f"a page searches with {' or '.join(map(repr, SEARCHES))}, not {search!r}; learn it so")
     for name, usual in DEFAULTS.items():
         if getattr(guard, name) != usual:
             raise ParameterError(f"a page knows {name}={usual!r} alone, got {getattr(guard, name)!r}; learn it so")
@@ -192,6 +193,7 @@ def _settings(guard: AttriGuard) -> dict[str, Any]:
     return {
         "goal": guard.goal,
         "goals": [name for name in GOALS if set(GOALS[name].needs) <= set(guard.learnt_.models)],
+        "search": planner.settings.search.name,
         "policy": {name: getattr(constraints.policy, name) for name in ("name", "modify", "add")},
         "scale": None if scale is None else {"low": scale.lowest, "high": scale.highest, "step": scale.step},
         "locked": np.flatnonzero(constraints.upper < 0).tolist(),

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by marker and dash (or hatching) as well.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
-# More of them than colours, so that a ninth line is not the first again.
+# Okabe and Ito's colours and three more, told apart by marker and dash (or hatching) as well.
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#6a1b9a", "#8c510a", "#4d6600",
+)  # fmt: skip
+# More of them than colours, so that an eleventh line is not the first again.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
@@ -39,7 +41,7 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     spread: Sequence[float] = ()  # half the width of an interval round y
-    published: bool = False  # the paper's points: hollow markers without a line, in the colour of the line before
+    published: bool = False  # others' points: hollow markers without a line, in the colour of the line before
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def _lines(axes: Any, plot: LinePlot) -> None:
     if plot.log_y:
         axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=min([0, *(y for line in plot.lines for y in line.y)]))
     if plot.names:
         _name_places(axes, plot.names)
 

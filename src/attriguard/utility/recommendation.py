@@ -89,10 +89,13 @@ def _coverage(best: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
 
 
 def relative_loss(before: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """|Pre1 - Pre2| / Pre1, as in the paper; NaN where nothing was found before."""
+    """(Pre1 - Pre2) / Pre1, below 0 where precision rises; NaN where nothing was found before.
+
+    The paper prints |Pre1 - Pre2|, which would show a gain as a loss.
+    """
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     defined = first > 0
-    return np.where(defined, np.abs(first - second) / np.where(defined, first, 1.0), np.nan)
+    return np.where(defined, (first - second) / np.where(defined, first, 1.0), np.nan)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,11 +8,12 @@ double precision. Nothing but tests calls them.
 from __future__ import annotations
 
 from attriguard.kernels.reference.adam import adam_step
+from attriguard.kernels.reference.additions import bound_gains
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
 from attriguard.kernels.reference.entries import compare_rows, find_levels, find_rising, mark_new
-from attriguard.kernels.reference.greedy import attempts, greedy_search, rival_of, run_on, search_pair
+from attriguard.kernels.reference.greedy import attempts, greedy_search, mixed_slope, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
 from attriguard.kernels.reference.md5 import md5_numbers
@@ -32,6 +33,7 @@ __all__ = [
     "batch_update",
     "best_move",
     "best_moves",
+    "bound_gains",
     "change_entries",
     "compare_rows",
     "conceal",
@@ -49,6 +51,7 @@ __all__ = [
     "md5_numbers",
     "merge_rows",
     "merged_lengths",
+    "mixed_slope",
     "priced_row",
     "priced_rows",
     "rival_of",

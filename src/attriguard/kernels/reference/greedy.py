@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard.kernels.aims import LEAD, PROBABILITY, SHARPNESS, VALUE
 from attriguard.kernels.greedy import EXTENDED, REACHED
-from attriguard.kernels.reference.arrays import Bools, Floats, Ints, dense
+from attriguard.kernels.reference.arrays import Floats, Ints, dense
 from attriguard.kernels.reference.moves import GreedyOptions, best_move
 
 
@@ -44,15 +46,44 @@ def _run(
         scores += start[j] * W[j]
     taken = 0
     while not _infers(scores, i, options.kappa):
-        gradient = W[:, i] - (W[:, rival_of(scores, i)] if options.margin else 0.0)
-        move = best_move(start, now, way, gradient, fixed, options) if taken <= options.max_steps else None
+        k = rival_of(scores, i)
+        alone, lead = W[:, i], W[:, i] - W[:, k]
+        turns = [alone] if options.aim == VALUE else [lead]
+        if options.aim == PROBABILITY:
+            turns.append(mixed_slope(scores, W, i))
+        move = None
+        for gradient in turns if taken <= options.max_steps else []:
+            trial_way = way.copy()
+            found = best_move(start, now, trial_way, gradient, fixed, options)
+            move, moved_way = found, trial_way
+            if found is None:
+                continue
+            trial = scores + (found[1] - now[found[0]]) * W[found[0]]
+            if _infers(trial, i, options.kappa):
+                break
         if move is None:
             return None
-        entry, after = move
-        scores += (after - now[entry]) * W[entry]
-        now[entry] = after
+        way, scores, now[move[0]] = moved_way, trial, move[1]
         taken += 1
     return now
+
+
+def mixed_slope(scores: NDArray[np.float64], W: NDArray[np.float64], i: int) -> NDArray[np.float64]:
+    """(items,): Σ_v s_v (W_i − W_v), with s the sharpened softmax of the scores.
+
+    Four values are summed at a time, and so on a page and in the kernel: equal gains are then equal everywhere.
+    """
+    shares = [math.exp(SHARPNESS * (score - scores.max())) for score in scores]
+    total = 0.0
+    for share in shares:
+        total += share
+    parts = [share / total * (W[:, i] - W[:, v]) for v, share in enumerate(shares)]
+    slope, even = np.zeros(W.shape[0]), len(parts) - len(parts) % 4
+    for v in range(0, even, 4):
+        slope += (parts[v] + parts[v + 1]) + (parts[v + 2] + parts[v + 3])
+    for part in parts[even:]:
+        slope += part
+    return slope
 
 
 def run_on(
@@ -70,7 +101,7 @@ def run_on(
     start = x.astype(np.float64)
     now, way, taken = start.copy(), np.zeros(x.size, dtype=np.int8), 0
     while not _infers(scores := decide(now), i, options.kappa):
-        gradient = slope(now, i, rival_of(scores, i) if options.margin else -1)
+        gradient = slope(now, i, rival_of(scores, i) if options.aim == LEAD else -1)
         move = best_move(start, now, way, gradient, fixed, options) if taken <= options.max_steps else None
         if move is None:
             return None
@@ -95,13 +126,13 @@ def search_pair(
 def attempts(
     options: GreedyOptions, run: Callable[[GreedyOptions], NDArray[np.float64] | None]
 ) -> tuple[NDArray[np.float64] | None, bool]:
-    """The policy asked for, then Modify_Add; on each the search asked for, then C_i alone."""
+    """The policy asked for, then Modify_Add; on each the aim asked for, then those before it."""
     policies = [options]
     if options.extend and not (options.modify and options.add):
         policies.append(replace(options, modify=True, add=True))
     for policy in policies:
-        for margin in (True, False) if options.margin else (False,):
-            found = run(replace(policy, margin=margin))
+        for aim in range(options.aim, VALUE - 1, -1):
+            found = run(replace(policy, aim=aim))
             if found is not None:
                 return found, policy is not options
     return None, False
@@ -112,8 +143,8 @@ def greedy_search(
     locked_indptr: Ints, locked_indices: Ints,
     W: NDArray[np.float64], b: NDArray[np.float64],
     upper: NDArray[np.float64], jump: bool,
-    ranked: Ints, ranked_end: Ints, whole: Bools,
-    modify: bool, add: bool, margin: bool, extend: bool,
+    ranked: Ints, bounds: Floats, whole: bool,
+    modify: bool, add: bool, aim: int, extend: bool,
     step: float, levels: int, kappa: Floats, max_steps: int,
     start: int, stop: int,
     counts: Ints, flags: Ints, items: Ints, values: Floats,
@@ -125,7 +156,7 @@ def greedy_search(
     X, used = dense(indptr, indices, data, W.shape[0]).astype(np.float32), 0
     for u in range(start, stop):
         options = GreedyOptions(
-            modify=modify, add=add, margin=margin, extend=extend, step=step, levels=levels, kappa=float(kappa[u]),
+            modify=modify, add=add, aim=aim, extend=extend, step=step, levels=levels, kappa=float(kappa[u]),
             max_steps=max_steps, upper=upper, jump=jump,
         )  # fmt: skip
         fixed = upper < 0

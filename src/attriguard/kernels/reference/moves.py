@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attriguard.kernels.aims import DECREASE, LEAD, PROBABILITY, VALUE
 from attriguard.kernels.reference.arrays import Bools, Floats, Ints
 
 
@@ -16,7 +17,7 @@ class GreedyOptions:
 
     modify: bool  # existing entries may change
     add: bool  # new entries may be added
-    margin: bool  # raises C_i − C_k against the closest rival k, not C_i alone
+    aim: int  # what a step raises: VALUE, LEAD or PROBABILITY
     extend: bool  # goes on with Modify_Add where the policy does not reach the value
     step: float  # how far one move goes
     levels: int  # of the rating scale, on which entries stay; 0: any number
@@ -55,7 +56,7 @@ def best_move(
         can = old & ~fixed
         rise, fall = can & (now < 1) & (way >= 0), can & (now > 0) & (way <= 0)
         inc[rise] = (1 - now[rise]) * gradient[rise]
-        dec[fall] = -now[fall] * gradient[fall]
+        dec[fall] = -((DECREASE if options.aim == PROBABILITY else 1.0) * now[fall]) * gradient[fall]
     if options.add:
         fresh = new & ~fixed & (options.upper > 0) & (way == 0)
         again = new & ~fixed & (way == 1) & (now < 1) & (not options.jump)
@@ -63,7 +64,7 @@ def best_move(
         inc[again] = (1 - now[again]) * gradient[again] if options.modify else gradient[again]
     e_inc, e_dec = int(np.argmax(inc)), int(np.argmax(dec))
     best = max(inc[e_inc], dec[e_dec])
-    if best == -np.inf or (best <= 0 and (options.modify or options.margin)):
+    if best == -np.inf or (best <= 0 and (options.modify or options.aim != VALUE)):
         return None
     if inc[e_inc] >= dec[e_dec]:
         way[e_inc] = 1
@@ -83,8 +84,8 @@ def best_moves(
 ) -> None:  # fmt: skip
     """Make the best move of pairs ``first`` to ``last`` of the list; ``chosen`` is -1 where there is none."""
     options = GreedyOptions(
-        modify=modify, add=add, margin=margin, extend=False, step=step, levels=levels, kappa=0.0, max_steps=0,
-        upper=upper, jump=jump,
+        modify=modify, add=add, aim=LEAD if margin else VALUE, extend=False, step=step, levels=levels, kappa=0.0,
+        max_steps=0, upper=upper, jump=jump,
     )  # fmt: skip
     for p in pairs[first:last]:
         row, before = start[users[p]].astype(np.float64), now[p].astype(np.float64)

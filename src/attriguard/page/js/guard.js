@@ -29,6 +29,7 @@ export function unpackGuard(card, bytes) {
     target: Float64Array.from(card.target),
     upper: upperOf(card, ids.length),
     policy: card.policy,
+    search: card.search,
     m: card.values.length,
   };
   if (card.models.classifier) guard.linear = unpackLinear(card.models.classifier, bytes, guard);

@@ -1,0 +1,15 @@
+"""The default search: Algorithm 1 on the value's probability, and on its lead where one step is enough."""
+
+from __future__ import annotations
+
+from attriguard.kernels.aims import PROBABILITY
+from attriguard.noise.greedy import GreedySearch
+
+
+class Probability(GreedySearch):
+    """Greedy on p_i, the last step on the lead; on a network the smaller of what `panda` and `margin` find."""
+
+    name = "probability"
+    plain_name = "greedy search on the probability"
+    summary = "Algorithm 1 on the value's probability, its last step on the lead over the closest other value"
+    aim = PROBABILITY

@@ -1,0 +1,40 @@
+"""What a reproduction's page says beside its figures: the choices behind them, and the main finding."""
+
+from __future__ import annotations
+
+from attriguard.experiments import get
+from attriguard.experiments.profiles import PROFILES
+from attriguard.experiments.stated import choices_of, main_finding
+
+FACTS = {"seed": 3, "test users": 1631}
+
+
+def curve(before, after):
+    return {"budgets": [4.0], "before": before, "accuracy": [after]}
+
+
+def test_choices_name_what_an_experiment_depends_on_and_nothing_else():
+    small, whole = (choices_of(get(name), "paper", FACTS) for name in ("figure-1", "figure-3"))
+    assert small == "Choices: 1,631 test users, one seed (3)."
+    for said in ("multinomial", "C = 0.5", "50,000 units", "lead κ of 0.5", "12 epochs", "0.25", "dropout of 0.7"):
+        assert said in whole
+    assert "NN-A" not in whole
+    assert f"NN-A has {PROFILES['quick'].attacker_units:,} units" in choices_of(get("figure-5"), "quick", FACTS)
+
+
+def test_the_main_finding_says_whether_adapting_helps():
+    figure = get("figure-1")
+    holds = {"shares": [0.1, *[0.0375] * 23, 0.02], "attribute": "city", "users": 1, "values": ["c"] * 25}
+
+    def said(adapted):
+        curves = {"NN-A": curve(0.44, 0.234), "AT-A": curve(0.41, adapted)}
+        found = main_finding({"figure-4": (get("beyond-exact"), {"curves": curves}), "figure-1": (figure, holds)})
+        assert len(found) == 3
+        assert "44.0% of the users before" in found[0]
+        assert "23.4% after 4" in found[0]
+        assert found[2] == "Of the 1 claims of the paper that were tested, 1 hold as stated."
+        return found[1]
+
+    assert "does not withstand" in said(0.408)
+    assert "does not withstand" not in said(0.24)
+    assert main_finding({}) == []
