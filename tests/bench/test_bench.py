@@ -84,7 +84,7 @@ def test_phase_one_is_held_against_the_other_package(small_twin, monkeypatch):
     theirs = {"seconds_a_user": 1e6, "mean_l0": 1e3, "success": 0.5}
     monkeypatch.setattr(phase1, "saliency_maps", lambda model, x, m: theirs)
     figures = phase1.run(small_twin, users=5)
-    assert len(figures) == 6
+    assert len(figures) == 9
     assert all(figure.reached for figure in figures)
     speed, noise, success = figures[:3]
     assert speed.value == pytest.approx(1e6 / speed.details["seconds_a_user"])

@@ -51,7 +51,8 @@ def released(folder: Path) -> pa.Table:
 
 def package(table: pa.Table, guard: Path, **options: object) -> spark_worker.Package:
     wishes = Wishes.of({"key": KEY, **options}, None)
-    return package_of(Source("the table", "spark", (), table.schema), guard_bytes(guard), wishes, {}, (table, None))
+    source, about = Source("the table", "spark", (), table.schema), {"order": [], "ledger": None}
+    return package_of(source, guard_bytes(guard), wishes, {}, (table, None), about)
 
 
 @pytest.mark.parametrize("kind", ["plain", "wide"])

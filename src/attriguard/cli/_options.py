@@ -199,7 +199,7 @@ class Guard:
         int | None,
         typer.Option(help="Hidden units of the guard's network; 50,000 otherwise.", rich_help_panel=NETWORK),
     ] = None
-    search: Annotated[str, typer.Option(help="Phase I: probability, margin, panda or exact.")] = "probability"
+    search: Annotated[str, typer.Option(help="Phase I: margin, probability, panda or exact.")] = "margin"
     policy: Annotated[str, typer.Option(help="What may change: modify_exist, add_new or modify_add.")] = "modify_add"
     target: Annotated[str, typer.Option(help="What attackers shall be left with: train or uniform.")] = "train"
     budget_over: Annotated[

@@ -33,7 +33,7 @@ class Guarded(Defense):
         *,
         scale: RatingScale | tuple[float, ...] | None = None,
         classifier: Any = "lr",
-        search: str = "probability",
+        search: str = "margin",
         policy: str = "modify_add",
         target: Any = "train",
         confidence: float | str | None = None,

@@ -195,7 +195,7 @@ class _Trial:
     def before(self) -> dict[str, float]:
         """Without a guard."""
         self._prepare()
-        found = self.checker.check(self.X)
+        found = self.checker.check([self.X])
         loss = self.test.before
         return {
             "accuracy": rounded(found.strongest_before("accuracy").accuracy.value, 6),
@@ -209,7 +209,7 @@ class _Trial:
         self._prepare()
         plan = self._plan(way, budget, progress)
         released = plan.release(self.seed)
-        found, loss = self.checker.check(released), self.test.loss(released)
+        found, loss = self.checker.check([released]), self.test.loss(released)
         return {
             "changes": rounded(float(plan.expected_cost.mean())),
             "accuracy": rounded(found.strongest_after("accuracy").accuracy.value, 6),

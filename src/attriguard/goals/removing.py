@@ -143,12 +143,12 @@ class SharedRemovals:
         if self.price is not None:
             found = self._changes(X, depth, self.price, progress)
             return Shared(found, found.gains(), self.price, self.removals.target.beyond)
-        trying, finding = progress.parts(2, ONE_IN)
+        trying, further_trying, finding = progress.parts(1, 1, ONE_IN)
         some = np.arange(0, n, ONE_IN if n >= FEW_USERS else 1)
         price = self._price_on(some, X, depth, total, trying)
         further = replace(self, removals=self.removals.going_beyond(price))
         if further.removals.target.beyond > 0.0:
-            price = further._price_on(some, X, depth, total, trying)
+            price = further._price_on(some, X, depth, total, further_trying)
         enough = CAUTION * price if n >= FEW_USERS else NEVER
         while True:
             found = further._changes(X, depth, enough, finding)

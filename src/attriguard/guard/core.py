@@ -46,7 +46,7 @@ class Guard(Parameters):
         self,
         classifier: Any = "lr",
         *,
-        search: str | NoiseSearch = "probability",
+        search: str | NoiseSearch = "margin",
         policy: str = "modify_add",
         target: Any = "train",
         budget: float = 4.0,

@@ -37,7 +37,7 @@ class AttriGuard(TransformerMixin, BaseEstimator, Guard):
         (one-vs-all, as printed in the paper), a linear classifier of scikit-learn, "nn" (the paper's NN-D), a
         ``NetworkClassifier`` with options of your own, or a trained ``torch.nn.Module`` (``fit`` only checks it).
     search
-        Phase I: "probability", "margin", "panda" (the paper's), "exact", or a rival: "fgsm", "jsma", "cw".
+        Phase I: "margin", "probability", "panda" (the paper's), "exact", or a rival: "fgsm", "jsma", "cw".
     policy
         What may be changed: "modify_exist", "add_new" or "modify_add".
     target

@@ -1,4 +1,4 @@
-"""The default search: Algorithm 1 on the value's probability, and on its lead where one step is enough."""
+"""Algorithm 1 on the value's probability, and on its lead where one step is enough."""
 
 from __future__ import annotations
 
