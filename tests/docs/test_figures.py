@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
+
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "findings.md"
 NOTEBOOK = ROOT / "docs" / "notebook"
@@ -414,3 +416,18 @@ def test_the_publishers_own_table():
         attacked = "released" if budget else "original"
         check([auc, accuracy], [strongest(record, attacked, figure) for figure in ("auc", "accuracy")])
         check([changes], [record["expected_cost"] if budget else 0.0], places=2)
+
+
+def test_what_the_goals_cost_a_recommender():
+    numbers = experiment("beyond-cost")["numbers"]
+    before, ways = numbers["before"], numbers["ways"]
+    plain, best = (at_level(numbers, way.name, LEVEL * before["accuracy"], "ndcg") for way in (PLAIN, BEST))
+    said = words(FINDINGS)
+    assert f"attacker infers {before['accuracy']:.3f}. Where he is left {LEVEL * before['accuracy']:.3f}" in said
+    assert f"has cost {100 * plain:.1f} % of the NDCG" in said
+    assert f"it has cost {100 * best:.1f} %." in said
+    four, misled = ways[BEST.name][2], ways["mislead, everyone"][-1]
+    assert f"leaves the attacker {four['accuracy']:.3f} and costs {100 * lost(before, four, 'ndcg'):.1f} %" in said
+    assert (
+        f"attacker {misled['accuracy']:.3f} at any budget and costs {100 * lost(before, misled, 'ndcg'):.1f} %" in said
+    )
