@@ -6,6 +6,7 @@ import numpy as np
 
 from attriguard.kernels import reference
 from attriguard.kernels.aims import LEAD, VALUE
+from attriguard.noise.candidates import first_items
 
 # What outputs hold before a call: a kernel that leaves a place out leaves this there.
 UNTOUCHED = 77
@@ -183,13 +184,14 @@ def ranked_lists(rng, W, upper, aim):
     items = np.array(order, dtype=np.int32).reshape(m, length)
     bounds = np.empty((m, length + 1, m))
     reference.bound_gains(W, upper, items, bounds, 0, m)
-    return items, bounds, length == addable.size
+    heads = first_items(W, upper, items, bounds[:, length]) if rng.random() < 0.7 else np.empty((m, m, 0), np.int32)
+    return heads, items, bounds, length == addable.size
 
 
 def bound_gains(rng):
     n_items, m = int(rng.integers(1, 15)), int(rng.integers(2, 5))
     W, upper = rng.normal(size=(n_items, m)), bounds(rng, n_items)[0]
-    items, _, _ = ranked_lists(rng, W, upper, LEAD)
+    _, items, _, _ = ranked_lists(rng, W, upper, LEAD)
     return [W, upper, items, untouched((m, items.shape[1] + 1, m), np.float64), *span(rng, m)]
 
 

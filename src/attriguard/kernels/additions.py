@@ -3,7 +3,8 @@
 For every value i some items are listed, those first that raise C_i most against any one other value. Beside each
 place stands, for every rival k, the most that any item from there on gains for C_i − C_k. What an item gains for a
 mixture of rivals is the mixture of these gains. So no item from a place on gains more than the mixture of what stands
-there, and the search ends where that is less than the best so far: mostly after a few items.
+there, and the search ends where that is less than the best so far: mostly after a few items. Against one rival the
+answer is mostly known beforehand: the few items that gain most for each pair of values are kept, best first.
 """
 
 from __future__ import annotations
@@ -76,9 +77,15 @@ def _next_of_list(i: int, W: Any, upper: Any, blocked: Any, ranked: Any, whole: 
 
 @njit(cache=True, nogil=True, inline="always")
 def _best_of_list(
-    i: int, k: int, mix: Any, W: Any, upper: Any, blocked: Any, ranked: Any, bounds: Any, whole: bool
+    i: int, k: int, mix: Any, W: Any, upper: Any, blocked: Any, heads: Any, ranked: Any, bounds: Any, whole: bool
 ) -> int:
     """Against one rival or all of them: the free item that gains most, the first in a tie; -1 where none gains."""
+    for place in range(heads.shape[2] if k != MIXED else 0):
+        item = heads[i, k, place]
+        if item < 0:
+            break
+        if blocked[item] == FREE:
+            return int(item)
     best, most = -1, 0.0
     for at in range(ranked.shape[1] + 1):
         limit = _limit(i, at, mix, bounds) if k == MIXED else bounds[i, at, k]

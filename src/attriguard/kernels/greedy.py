@@ -74,9 +74,12 @@ def _own_gains(
             slope[s] = weights[i, s]
     else:
         for s in range(n_own):
-            slope[s] = weights[i, s] - weights[k, s]
-    for s in range(n_own):
-        gain[s] = (1.0 - now[s]) * slope[s] if slope[s] > 0.0 else -(fall * now[s]) * slope[s]
+            x = weights[i, s] - weights[k, s]
+            slope[s] = x
+            gain[s] = (1.0 - now[s]) * x if x > 0.0 else -(fall * now[s]) * x
+    if k < 0:  # in one loop with the slopes above, where most steps come from
+        for s in range(n_own):
+            gain[s] = (1.0 - now[s]) * slope[s] if slope[s] > 0.0 else -(fall * now[s]) * slope[s]
     for s in range(n_own if bound else 0):
         # An entry moves one way only, so that a changing rival cannot make the search go in circles.
         if way[s] != 0 and (way[s] == FIXED or way[s] * slope[s] < 0.0):
@@ -86,7 +89,7 @@ def _own_gains(
 @njit(cache=True, nogil=True, inline="always")
 def _best_move(
     i: int, k: int, mix: Any, modify: bool, add: bool, again: bool, listed: bool, at: int,
-    W: Any, upper: Any, ranked: Any, bounds: Any, whole: bool,
+    W: Any, upper: Any, heads: Any, ranked: Any, bounds: Any, whole: bool,
     own: Any, own_weights: Any, own_now: Any, own_way: Any, bound: bool, fall: float, slope: Any, gain: Any, n_own: int,
     new: Any, new_now: Any, n_new: int, blocked: Any,
 ) -> tuple[int, int, bool, int]:  # fmt: skip
@@ -119,7 +122,7 @@ def _best_move(
     elif k == ALONE:
         j, at = _next_of_list(i, W, upper, blocked, ranked, whole, at)
     else:
-        j = _best_of_list(i, k, mix, W, upper, blocked, ranked, bounds, whole)
+        j = _best_of_list(i, k, mix, W, upper, blocked, heads, ranked, bounds, whole)
     if j >= 0:
         g = upper[j] * _slope(i, k, mix, W, j)
         if g > best or (g == best and item >= 0 and (not up or j < item)):
@@ -130,7 +133,7 @@ def _best_move(
 @njit(cache=True, nogil=True, inline="always")
 def _attempt(
     i: int, modify: bool, add: bool, aim: int, listed: bool, first_shares: Any,
-    W: Any, upper: Any, jump: bool, ranked: Any, bounds: Any, whole: bool,
+    W: Any, upper: Any, jump: bool, heads: Any, ranked: Any, bounds: Any, whole: bool,
     step: float, levels: int, kappa: float, max_steps: int,
     own: Any, own_weights: Any, own_now: Any, own_way: Any, slope: Any, gain: Any, n_own: int,
     new: Any, new_now: Any, blocked: Any, scores: Any, trial: Any, shares: Any,
@@ -142,10 +145,9 @@ def _attempt(
     bound = False  # is an own entry fixed, or has one moved?
     for s in range(n_own):
         bound |= own_way[s] != 0
-    while True:
-        k = _rival(scores, i)
-        if _reached(scores, i, k, kappa):
-            return True, n_new
+    k = _rival(scores, i)
+    there, closest = _reached(scores, i, k, kappa), k
+    while not there:
         if taken > max_steps:
             return False, n_new
         item, slot, up, before, after = -1, -1, True, 0.0, 0.0
@@ -158,7 +160,8 @@ def _attempt(
                     _shares(scores, shares)
             against = MIXED if turn == 1 else k if aim != VALUE else ALONE
             item, slot, up, at = _best_move(
-                i, against, shares, modify, add, not jump and step < 1.0, listed, at, W, upper, ranked, bounds, whole,
+                i, against, shares, modify, add, not jump and step < 1.0, listed, at,
+                W, upper, heads, ranked, bounds, whole,
                 own, own_weights, own_now, own_way, bound, fall, slope, gain, n_own, new, new_now, n_new, blocked,
             )  # fmt: skip
             if item < 0:
@@ -170,7 +173,9 @@ def _attempt(
                 after = _moved(before, min(1.0, before + step) if up else max(0.0, before - step), levels)
             for v in range(m):
                 trial[v] = scores[v] + (after - before) * W[item, v]
-            if _reached(trial, i, _rival(trial, i), kappa):
+            closest = _rival(trial, i)
+            there = _reached(trial, i, closest, kappa)
+            if there:
                 break
         if item < 0:
             return False, n_new
@@ -186,7 +191,9 @@ def _attempt(
             bound = True
         for v in range(m):
             scores[v] = trial[v]
+        k = closest
         taken += 1
+    return True, n_new
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -221,7 +228,7 @@ def _emit(
             *ROWS,
             const(nb.int64, 1), const(nb.int32, 1),
             const(nb.float64, 2), const(nb.float64, 1), const(nb.float64, 1), nb.boolean,
-            const(nb.int32, 2), const(nb.float64, 3), nb.boolean,
+            const(nb.int32, 3), const(nb.int32, 2), const(nb.float64, 3), nb.boolean,
             nb.boolean, nb.boolean, nb.int64, nb.boolean,
             nb.float64, nb.int64, const(nb.float64, 1), nb.int64,
             nb.int64, nb.int64,
@@ -236,7 +243,7 @@ def greedy_search(
     indptr: Any, indices: Any, data: Any,
     locked_indptr: Any, locked_indices: Any,
     W: Any, b: Any, upper: Any, jump: bool,
-    ranked: Any, bounds: Any, whole: bool,
+    heads: Any, ranked: Any, bounds: Any, whole: bool,
     modify: bool, add: bool, aim: int, extend: bool,
     step: float, levels: int, kappa: Any, max_steps: int,
     start: int, stop: int,
@@ -293,7 +300,7 @@ def greedy_search(
                     scores[v] = base[v]
                 reached, n_new = _attempt(
                     i, modify or extended, add or extended, now_aim, now_aim in (aim, LEAD), first_shares,
-                    W, upper, jump, ranked, bounds, whole, step, levels, kappa[u], max_steps,
+                    W, upper, jump, heads, ranked, bounds, whole, step, levels, kappa[u], max_steps,
                     own, own_weights, own_now, own_way, slope, gain, n_own,
                     new, new_now, blocked, scores, trial, shares,
                 )  # fmt: skip

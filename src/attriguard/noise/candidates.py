@@ -20,6 +20,8 @@ from attriguard.kernels.threads import over_users
 
 # Items listed for each value, where rivals count. Half of all steps look at two of them, nine in ten at six or fewer.
 DEPTH = 512
+# Items kept for each value and rival: the best ones, of which a user has rarely all.
+HEADS = 4
 # Entries in all lists together, and in all bounds; lists are shortened to stay below.
 MOST_ENTRIES, MOST_BOUNDS = 2**26, 2**22
 
@@ -31,6 +33,7 @@ class Candidates:
     items: NDArray[np.int32]  # (m, length)
     bounds: NDArray[np.float64]  # (m, length + 1, m): what items from a place on gain at most; nothing for C_i alone
     whole: bool
+    heads: NDArray[np.int32]  # (m, m, few): those that gain most for C_i − C_k, as far as the lists tell; then -1
 
 
 class LinearModel:
@@ -70,13 +73,27 @@ def rank_candidates(W: NDArray[np.float64], upper: NDArray[np.float64], *, rival
         length = min(addable.size, max(1, MOST_ENTRIES // m))
         order = [np.argsort(-gain, kind="stable")[:length] for gain in np.ascontiguousarray(gains.T)]
         items = addable[np.array(order, dtype=np.int64).reshape(m, length)]
-        return Candidates(items, np.empty((0, 0, 0)), length == addable.size)
+        return Candidates(items, np.empty((0, 0, 0)), length == addable.size, np.empty((0, 0, 0), np.int32))
     length = min(addable.size, DEPTH, MOST_BOUNDS // m**2)
     most = np.ascontiguousarray((gains - gains.min(axis=1, keepdims=True)).T)
     items = addable[np.array([_top(gain, length) for gain in most], dtype=np.int64).reshape(m, length)]
     bounds = np.empty((m, length + 1, m))
     over_users(m, lambda start, stop: bound_gains(W, upper, items, bounds, start, stop), smallest=1)
-    return Candidates(items, bounds, length == addable.size)
+    return Candidates(items, bounds, length == addable.size, first_items(W, upper, items, bounds[:, length]))
+
+
+def first_items(
+    W: NDArray[np.float64], upper: NDArray[np.float64], listed: NDArray[np.int32], others: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """(m, m, few): of the items listed for value i those that gain most for C_i − C_k, and more than all others do."""
+    m, length = listed.shape
+    heads = np.full((m, m, min(HEADS, length)), -1, dtype=np.int32)
+    for i, items in enumerate(np.sort(listed)):  # in a tie the first index is first
+        gains = upper[items, None] * (W[items, i, None] - W[items])
+        best = np.argsort(-gains, axis=0, kind="stable")[:HEADS]
+        surely = np.take_along_axis(gains, best, axis=0) > others[i]
+        heads[i] = np.where(surely, items[best], -1).T
+    return heads
 
 
 def _top(gain: NDArray[np.float64], length: int) -> NDArray[np.int64]:

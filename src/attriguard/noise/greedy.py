@@ -62,7 +62,7 @@ class GreedySearch(NoiseSearch):
         flags = np.empty((n, m), dtype=np.uint8)
         given = (
             *task.rows, *task.locked_rows[:2], model.W, model.b, asked.upper, asked.jump,
-            lists.items, lists.bounds, lists.whole,
+            lists.heads, lists.items, lists.bounds, lists.whole,
             asked.policy.modify, asked.policy.add, self.aim, asked.extend,
             asked.step, asked.levels, task.confidence, asked.max_steps,
         )  # fmt: skip

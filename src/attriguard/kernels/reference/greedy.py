@@ -143,13 +143,13 @@ def greedy_search(
     locked_indptr: Ints, locked_indices: Ints,
     W: NDArray[np.float64], b: NDArray[np.float64],
     upper: NDArray[np.float64], jump: bool,
-    ranked: Ints, bounds: Floats, whole: bool,
+    heads: Ints, ranked: Ints, bounds: Floats, whole: bool,
     modify: bool, add: bool, aim: int, extend: bool,
     step: float, levels: int, kappa: Floats, max_steps: int,
     start: int, stop: int,
     counts: Ints, flags: Ints, items: Ints, values: Floats,
 ) -> tuple[int, int]:  # fmt: skip
-    """`search_pair` for all values of users ``start`` to ``stop``; the sorted lists (``ranked``) are not looked at.
+    """`search_pair` for all values of users ``start`` to ``stop``; the lists are not looked at.
 
     Returns the first user that was not done and how much of the buffers is used, as the kernel does.
     """
