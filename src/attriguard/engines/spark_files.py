@@ -45,7 +45,7 @@ from attriguard.operations.protector import Protector
 from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress
 
-# A run of fewer rows is over before Java has compiled the best code for it.
+# A local run of fewer rows is over before Java has compiled the best code for it.
 SHORT_ROWS = 30_000_000
 # Types that Spark reads and writes as they are.
 SIMPLE = {

@@ -20,13 +20,18 @@ from attriguard.errors import AttriGuardError, DataError, ParameterError
 
 USUAL_MASTER = "local[*]"
 # Times are written as they are read, and a table may have both a column "user" and a column "User". Rows go to Python
-# in larger batches than Spark's usual ones.
+# in larger batches than Spark's usual ones. The number of partitions is given, so that Spark need not plan twice.
 SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+    "spark.sql.adaptive.enabled": "false",
 }
+# For a run that is over soon: Java compiles quickly rather than well, and rows that are read at once are not packed.
+SHORT_JAVA = "-XX:TieredStopAtLevel=1"
+SHORT = {"spark.shuffle.compress": "false", "spark.shuffle.spill.compress": "false"}
 SMALLEST_HEAP = 512 * 10**6
 LOOK_SECONDS = 0.3
 GROUP = "attriguard"
@@ -37,7 +42,7 @@ def session(master: str | None, memory: int, work: Path, short: bool = False) ->
     """A session with settings of its own: in the Spark that runs already, or in one that ends with it.
 
     ``memory`` is for a local master; a cluster's is its own matter. What does not fit goes into the folder ``work``.
-    ``short``: the run is over soon, so that Java had better compile quickly than well.
+    ``short``: the run is over soon.
     """
     spark = load_spark()
     from pyspark import SparkContext
@@ -72,8 +77,8 @@ def _started(given: str | None, memory: int, work: Path, short: bool) -> Any:
         heap = max(SMALLEST_HEAP, memory // 2) // 10**6
         settings |= {"spark.driver.memory": f"{heap}m", "spark.local.dir": str(work.absolute())}
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        java = f"-XX:+UseParallelGC{' -XX:TieredStopAtLevel=1' * short}"  # a run wants to end, not to answer at once
-        settings |= {"spark.driver.extraJavaOptions": java}
+        java = f"-XX:+UseParallelGC {SHORT_JAVA if short else ''}"  # a run wants to end, not to answer at once
+        settings |= {"spark.driver.extraJavaOptions": java.strip()} | (SHORT if short else {})
     builder = load_spark().SparkSession.builder.master(master).appName("attriguard")
     try:
         with _errors_into(work / "spark.log"):

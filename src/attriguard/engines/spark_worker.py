@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import secrets
@@ -177,6 +178,7 @@ def _made_ready(package: Package) -> Ready:
     settled = settle(protector, InputTable(_table_of(package.sample), source.name, source.style), items)
     ledger = job["ledger"]
     pieces = None if ledger is None else Path(ledger["pieces"])
+    gc.freeze()  # Spark collects after every task, and would look at all modules each time
     return Ready(remembering(settled, ledger), source.style, job["order"], pieces)
 
 

@@ -45,12 +45,12 @@ class Entries:
         codes, names = items.indices.to_numpy(), items.dictionary.to_numpy(zero_copy_only=False)
         if len(tables) == 1 and (numbers["user"][1:] >= numbers["user"][:-1]).all():
             return cls(**numbers, item=codes, names=names)
-        order = np.argsort(numbers["user"], kind="stable")
+        order = _by_user(numbers["user"])
         return cls(**{name: numbers[name][order] for name in NUMBERS}, item=codes[order], names=names)
 
     def to_arrow(self) -> pa.Table:
         """The entries as a table, sorted by user."""
-        order = np.argsort(self.user, kind="stable")
+        order = _by_user(self.user)
         return _table({name: getattr(self, name)[order] for name in NUMBERS}, self.item[order], self.names)
 
     @property
@@ -103,6 +103,15 @@ class Entries:
         if ((before.own != before.told) | (after.own != after.told)).any():
             return "a rating that was hidden, added or changed, and told in another way later"
         return None
+
+
+def _by_user(user: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The order that sorts entries by user, those of a user as they stand; they mostly stand together already."""
+    start = np.flatnonzero(np.append(True, user[1:] != user[:-1])[: user.size])
+    length = np.diff(np.append(start, user.size))
+    runs = np.argsort(user[start], kind="stable")
+    start, length = start[runs], length[runs]
+    return np.repeat(start - (np.cumsum(length) - length), length) + np.arange(user.size)
 
 
 def _table(numbers: dict[str, NDArray[Any]], codes: NDArray[np.int32], names: NDArray[Any]) -> pa.Table:

@@ -23,6 +23,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
+from attriguard.data.releases.changes import entry_levels
 from attriguard.data.releases.told import Earlier, ToldRows
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
@@ -137,9 +138,9 @@ class Standing:
         """Some of the users' entries, whose keys rise: of the users with news, on the columns that the guard knows."""
         width = self.items.size
         first, end = (np.searchsorted(key, (self.news + k) * width) for k in (0, 1))
-        row = np.repeat(np.arange(self.news.size), end - first)
-        place = np.arange(row.size) + (first - np.concatenate([[0], np.cumsum(end - first)])[:-1])[row]
-        rows = csr_array((entries[place], (row, key[place] % width)), shape=(self.news.size, width))
+        indptr = np.concatenate([[0], np.cumsum(end - first)])
+        place = np.repeat(first - indptr[:-1], end - first) + np.arange(indptr[-1])
+        rows = csr_array((entries[place], key[place] % width, indptr), shape=(self.news.size, width))
         return _columns(check_matrix(rows), self.n_known)
 
     def released(self, found: csr_array) -> csr_array:
@@ -173,7 +174,8 @@ class Standing:
         key = np.concatenate([self.key[new], out_key[added]])
         order = np.argsort(key, kind="stable")
         row, column = key[order] // width, key[order] % width
-        names, code = np.unique(column, return_inverse=True)
+        used = np.bincount(column, minlength=width) > 0
+        names, code = np.flatnonzero(used), (np.cumsum(used) - 1)[column]
         entries = Entries(
             user=np.zeros(key.size, dtype=np.uint64),
             item=code.astype(np.int32),
@@ -190,8 +192,11 @@ class Standing:
         if not self.past.key.size:
             return None
         source = (data.source or plain_source(data)).compact()
+        if not source.other_columns:  # a new row has no other cells, so that it is the same whatever rows are recent
+            return Earlier()
         column = lookup(data.items, self.items)[source.item_of_row]
-        return Earlier(self.told_rows, self.past.find(source.user_of_row * self.items.size + column) < 0)
+        met = self._matrix(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
+        return Earlier(self.told_rows, entry_levels(met, source.user_of_row, column, 1)[0] == 0)
 
     def history(self, number: int, most: int) -> list[csr_array]:
         """What each of the last releases told, up to that of this number; the oldest of them tells what came before it.
@@ -272,6 +277,8 @@ def _merged(
     many: tuple[Ints, NDArray[np.float32]], few: tuple[Ints, NDArray[np.float32]]
 ) -> tuple[Ints, NDArray[np.float32]]:
     """Keys and entries of both; the keys of each rise."""
+    if not (many[0].size and few[0].size):
+        return many if many[0].size else few
     place = np.searchsorted(many[0], few[0])
     return np.insert(many[0], place, few[0]), np.insert(many[1], place, few[1])
 

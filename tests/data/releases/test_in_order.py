@@ -29,14 +29,20 @@ def survey_of(data, users="numbers"):
     )  # fmt: skip
 
 
-def both_ways(table, items=ITEMS, seed=0, order="keep", users="numbers"):
-    """A release as it is made, and as it is gathered; and whether the former was made from the matrix."""
-    data = ag.read_ratings(InputTable(table, "t", None), scale=(1, 5, 1), like="rating" not in table.column_names)
+def both_ways(table, items=ITEMS, seed=0, order="keep", users="numbers", chance=None, share=0.5):
+    """A release as it is made, and as it is gathered; and whether the former was made from the matrix.
+
+    ``users`` says what is known of the order of a block; None: the table is the whole. ``share`` of it changes.
+    """
+    data = ag.read_ratings(
+        InputTable(table, "t", None), scale=(1, 5, 1), like="rating" not in table.column_names, duplicates="mean"
+    )
     rng = np.random.default_rng(seed)
     X = align_items(data, items)[0].toarray()
     levels = rng.integers(0, data.scale.levels + 1, X.shape) / data.scale.levels
-    released = csr_array(np.where(rng.random(X.shape) < 0.5, levels, X).astype(np.float32))
-    given = {"items": items, "key": KEY, "survey": survey_of(data, users), "order": order}
+    released = csr_array(np.where(rng.random(X.shape) < share, levels, X).astype(np.float32))
+    given = {"items": items, "survey": users and survey_of(data, users), "order": order}
+    given |= {"key": KEY} if chance is None else {"random_state": chance}
     make, used = module.release_in_order, []
 
     def watched(*arguments):
@@ -103,13 +109,45 @@ def test_what_pandas_noted_comes_along():
     assert quick.table.to_pandas().index.equals(pd.RangeIndex(quick.table.num_rows))
 
 
+@given(st.integers(1, 8), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.sampled_from([0.0, 0.1, 0.5]))
+@settings(max_examples=60)
+def test_whole_tables_in_any_order(n_users, seed, ratings, users_in_order, share):
+    table, rng = rows_of(n_users, seed, ratings), np.random.default_rng(seed)
+    table = table.take(pa.array(rng.permutation(table.num_rows)))
+    if not table.num_rows:
+        return
+    if users_in_order:
+        table = table.sort_by("user")
+    for order, chance in (("keep", None), ("sorted", None), ("keep", seed), ("shuffled", seed)):
+        quick, slow, used = both_ways(table, seed=seed, order=order, users=None, chance=chance, share=share)
+        assert used or order == "shuffled" or not quick.summary.added
+        same(quick, slow)
+
+
+def test_a_generator_goes_on_as_if_the_rows_were_gathered():
+    after = []
+    for make in (module.release_in_order, lambda *_: None):
+        generator = np.random.default_rng(3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "release_in_order", make)
+            both_ways(rows_of(6, 1), users=None, chance=generator)
+        after.append(generator.random())
+    assert after[0] == after[1]
+
+
+def other_rating(table):
+    first = table["rating"].to_numpy().copy()
+    first[0] = 6 - first[0] if first[0] != 3 else 5
+    return table.set_column(2, "rating", pa.chunked_array([first]))
+
+
 OTHERS = {
     "text": lambda table: table.set_column(1, "item", table["item"].cast(pa.string())),
     "categories": lambda table: table.set_column(1, "item", table["item"].dictionary_encode()),
     "a rating beside the grid": lambda table: table.set_column(
         2, "rating", pa.chunked_array([table["rating"].to_numpy() + np.eye(1, table.num_rows)[0] * 1e-9])
     ),
-    "rows that are not sorted": lambda table: table.take(list(range(table.num_rows))[::-1]),
+    "a pair twice": lambda table: pa.concat_tables([table.slice(0, 1), other_rating(table)]),
     "numbers that count as text": lambda table: table.set_column(
         0, "user", pa.chunked_array([table["user"].to_numpy() + 10**18])
     ),

@@ -1,7 +1,7 @@
-"""A table that is sorted by user and item, without other columns: its release is the released matrix, row by row.
+"""A release that is sorted by user and item, of a table without other columns, is the released matrix, row by row.
 
-That is how engines hand blocks of most tables over. Whatever this cannot write in the very cells that `rewrite` would
-gather is left to it.
+Most tables are of this kind: those that are sorted so, those whose columns tell no order, and the blocks that engines
+hand over. Whatever this cannot write in the very cells that `rewrite` would gather is left to it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -40,9 +41,9 @@ class InOrder(NamedTuple):
 def release_in_order(
     data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey, wanted: str
 ) -> InOrder | None:
-    """The release, given the released matrix and the items of its columns; None for any other kind of table."""
+    """The release of a plain table, given the released matrix and the items of its columns; None if it is no such."""
     matrix, items = released
-    if not (_by_user_and_item(source, survey, wanted) and _sorted_numbers(data, items) and source.stands_as(data.X)):
+    if not _by_user_and_item(data, source, survey, wanted):
         return None
     column = lookup(data.items, items)
     cells = _rating_cells(data, source)
@@ -74,16 +75,22 @@ def _compared(data: PublicData, matrix: csr_array, column: Ints) -> tuple[Releas
     return ReleaseSummary(kept, changed, removed, added=int(np.count_nonzero(new))), levels, new
 
 
-def _by_user_and_item(source: SourceTable, survey: Survey, wanted: str) -> bool:
-    """Whether the release of a table without other columns is to be sorted by user and item."""
-    if source.other_columns or source.csv is not None:
+def _by_user_and_item(data: PublicData, source: SourceTable, survey: Survey, wanted: str) -> bool:
+    """Whether the release of a plain table is to be in the order of the released matrix."""
+    user, item = Level(source.user, "numbers"), Level(source.item, "numbers")
+    if wanted == "keep" and survey.order == (Level(source.user, "together"), item):
+        return bool((source.user_of_row[1:] >= source.user_of_row[:-1]).all())
+    sorted_users = bool((data.users[1:] > data.users[:-1]).all())
+    return sorted_users and (wanted == "sorted" or (wanted == "keep" and survey.order == (user, item)))
+
+
+def are_plain(data: PublicData, source: SourceTable, items: NDArray[Any]) -> bool:
+    """Whether all rows are users, items and ratings alone, by numbers; ``items``, those of the matrix, must rise.
+
+    Where a row is left out, the data may have another rating than the row that stands for it: the mean of several.
+    """
+    if source.other_columns or source.csv is not None or source.rows.size != source.table.num_rows:
         return False
-    asked = [(Level(source.user, mode), Level(source.item, "numbers")) for mode in ("numbers", "together")]
-    return wanted == "sorted" or (wanted == "keep" and survey.order in asked)
-
-
-def _sorted_numbers(data: PublicData, items: NDArray[Any]) -> bool:
-    """Whether all ids are numbers, and the columns of the released matrix are in order."""
     for ids in (data.users, data.items, items):
         if ids.dtype != np.int64 or (ids.size and max(-int(ids.min()), int(ids.max())) >= LARGEST_NUMBER):
             return False
@@ -100,7 +107,5 @@ def _rating_cells(data: PublicData, source: SourceTable) -> pa.Array | None:
     cells = rating_cells(kind, data.scale)
     if cells.slice(1).null_count:
         return None
-    if pa.types.is_integer(kind):  # a whole number has one cell
-        return cells
-    levels = np.rint(data.X.data.astype(np.float64) * data.scale.levels).astype(np.int64)
-    return cells if cells.take(pa.array(levels)).equals(plain_array(source.table.column(source.rating))) else None
+    column = plain_array(source.table.column(source.rating))
+    return cells if not column.null_count and pc.all(pc.is_in(column, cells.slice(1))).as_py() else None

@@ -49,7 +49,7 @@ def place_rows(rows: Rows, survey: Survey, chance: Chance, wanted: str) -> Place
     by_rating = rows.changes.changed.any() and rows.source.rating in [level.column for level in levels]
     if not (survey.settled or rows.changes.added_users.size or by_rating):
         return Places(np.arange(np.count_nonzero(~rows.changes.removed)), survey)
-    return Places(in_order(rows, levels), replace(survey, settled=True), _note(rows, levels))
+    return Places(in_order(rows, levels), replace(survey, settled=True), order_note(rows, levels))
 
 
 def in_order(rows: Rows, levels: tuple[Level, ...]) -> Ints:
@@ -83,7 +83,7 @@ def shuffled(rows: Rows, chance: Chance, purpose: str) -> Ints:
     return np.argsort(chance.draws((rows.data.users, users), (ids, items)).uniform(purpose), kind="stable")
 
 
-def _note(rows: Rows, levels: tuple[Level, ...]) -> str:
+def order_note(rows: Rows, levels: tuple[Level, ...]) -> str:
     """What was sorted that had not been."""
     broken = first_broken(rows, levels)
     if broken is None:

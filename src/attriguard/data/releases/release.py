@@ -22,9 +22,9 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.changes import ReleaseSummary, find_changes
 from attriguard.data.releases.fill import Cells, fill_new_rows
-from attriguard.data.releases.in_order import release_in_order
+from attriguard.data.releases.in_order import are_plain, release_in_order
 from attriguard.data.releases.orders import Rows, completed, find_order, table_rows
-from attriguard.data.releases.places import place_rows
+from attriguard.data.releases.places import order_note, place_rows
 from attriguard.data.releases.private import refuse_attribute
 from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
@@ -189,36 +189,43 @@ def make_release(
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
     chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
-    quick = _written_in_order(data, source, (matrix, catalogue), survey if chance.key is not None else None, order)
+    quick = _written_in_order(data, source, (matrix, catalogue), chance, survey, order)
     return _release(data, source, (matrix, catalogue), chance, known, order) if quick is None else quick
 
 
 def _written_in_order(
-    data: PublicData, source: SourceTable, released: tuple[csr_array, NDArray[Any]], survey: Survey | None, order: str
+    data: PublicData,
+    source: SourceTable,
+    released: tuple[csr_array, NDArray[Any]],
+    chance: Chance,
+    given: Survey | None,
+    wanted: str,
 ) -> Release | None:
-    """The release of a sorted table of numbers, written from the released matrix; None where that cannot be.
-
-    Without a survey of the whole table it cannot be, nor where a generator draws: it goes on as it always did.
-    """
-    if survey is None:
+    """The release of a table of numbers that is to be sorted, from the released matrix; None where that cannot be."""
+    if wanted == "shuffled" or not are_plain(data, data.source or source, released[1]):
         return None
-    made = release_in_order(data, source, released, survey, order)
-    if made is None:
-        return None
-    after = replace(survey, settled=True, next_number={})
+    survey, rows = (given, None) if given is not None else _surveyed(data, source)
+    made = release_in_order(data, source, released, survey, wanted)
+    if made is None or not (made.summary.added or survey.settled or wanted == "sorted"):
+        return None  # or no row is new, and all stay in their places
     added = (made.new, made.user[made.new], released[0].indices[made.new].astype(np.int64))
-    return Release(made.table, made.summary, None, {}, {}, (), after, "", *added)
+    if chance.key is None:  # a generator goes on as it always did
+        chance.draws((data.users, added[1]), (released[1], added[2]))
+    note = "" if rows is None or wanted != "keep" else order_note(rows, survey.order)
+    after = replace(survey, settled=survey.settled or wanted == "keep", next_number={})
+    return Release(made.table, made.summary, None, {}, {}, (), after, note, *added)
 
 
 def survey_data(data: PublicData) -> Survey:
     """What the table that the data came in says about its columns and the order of its rows."""
-    return _surveyed(data, (data.source or plain_source(data)).compact())
+    return replace(_surveyed(data, (data.source or plain_source(data)).compact())[0], settled=True)
 
 
-def _surveyed(data: PublicData, source: SourceTable) -> Survey:
+def _surveyed(data: PublicData, source: SourceTable) -> tuple[Survey, Rows]:
+    """What the whole table says, and its rows; it stays in its order unless something is added."""
     survey = survey_table(source, data.items)
     rows = table_rows(data, source, survey)
-    return replace(survey, order=completed(rows, find_order(rows, survey)))
+    return replace(survey, order=completed(rows, find_order(rows, survey)), settled=False), rows
 
 
 def _release(
@@ -233,7 +240,7 @@ def _release(
     (matrix, items), (given, earlier) = released, known
     changes = find_changes(data, source, matrix, lookup(data.items, items))
     if given is None:
-        survey = replace(_surveyed(data, source), settled=False)
+        survey = _surveyed(data, source)[0]
     else:
         survey = given if given.complete else given.with_items(source, data.items)
     draws = Draws(np.empty(0, dtype=np.uint64))
