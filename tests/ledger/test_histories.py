@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.sparse import csr_array
 
 import attriguard as ag
+from attriguard.ledger.entries import Entries
+from attriguard.ledger.met import Met
+from attriguard.ledger.store import Ledger
 
 KEY = b"0123456789abcdef"
 USERS, ITEMS, RELEASES = 500, 40, 6
@@ -145,6 +150,49 @@ def test_no_release_in_parts_tells_what_an_earlier_one_hid(tmp_path, guards, way
     assert sum(map(len, witness.hidden.values())) > 10
     assert sum(map(len, witness.added.values())) > 10
     ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
+
+
+@pytest.mark.parametrize("way", ["mislead", "conceal", "both"])
+@pytest.mark.parametrize("more", [False, True])
+def test_users_of_whom_nothing_is_new_are_released_as_if_they_had_been_met_one_by_one(tmp_path, guards, way, more):
+    data, made = guards
+    quick, slow = [], []
+    for found, place in ((quick, tmp_path / "quick"), (slow, tmp_path / "slow")):
+        with pytest.MonkeyPatch.context() as patch:
+            if found is slow:
+                patch.setattr(Met, "unchanged", property(lambda met: np.zeros(met.hashes.size, dtype=np.bool_)))
+            for n, own in enumerate(histories(data, seed=3, users=80)):
+                table = as_table(own)
+                if more:  # a column whose cells the ledger keeps
+                    table = table.append_column("day", pa.array(np.arange(table.num_rows) // 3 + 20_000 + 100 * n))
+                    table = table.set_column(3, "day", table["day"].cast(pa.int32()).cast(pa.date32()))
+                released = ag.protect(table, made[n // 3], key=KEY, ledger=place, **WAYS[way])
+                released.save(tmp_path / f"{place.name}.csv")
+                found.append(released)
+    for one, other in zip(quick, slow, strict=True):
+        assert one.table.equals(other.table)
+    for name in ("quick", "slow"):
+        ag.check_ledger(tmp_path / name, key=KEY, guard=made[1])
+    entries = [Ledger.open(tmp_path / name, KEY, "city").entries for name in ("quick", "slow")]
+    for field in dataclasses.fields(Entries):
+        assert np.array_equal(*(getattr(each, field.name) for each in entries)), field.name
+
+
+def test_a_user_is_unchanged_only_where_every_rating_is(guards):
+    """By a random factor for each item: one rating more, one fewer or another one is noticed, each time anew."""
+    data, _ = guards
+    hashes = np.arange(data.n_users, dtype=np.uint64)
+    first = Met(data, data.items, Entries.of_arrow([]), hashes)
+    row, told = first.standing.told_now(data.X, np.zeros(data.n_users, dtype=np.int64), 1)
+    entries = dataclasses.replace(told, user=hashes[row])
+    assert not first.unchanged.any()
+    assert Met(data, data.items, entries, hashes).unchanged.all()
+    other = data.X.toarray()
+    other[::3, 0] = np.where(other[::3, 0] == 1.0, 0.0, 1.0)
+    other[1::3, 1] = np.where(other[1::3, 1] == 0.4, 0.8, 0.4)
+    changed = (other != data.X.toarray()).any(axis=1)
+    again = dataclasses.replace(data, X=csr_array(other.astype(np.float32)), source=None)
+    assert np.array_equal(Met(again, data.items, entries, hashes).unchanged, ~changed)
 
 
 def test_without_a_ledger_a_key_alone_shows_again_what_was_hidden(guards):

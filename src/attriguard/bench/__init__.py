@@ -47,6 +47,11 @@ PARTS: dict[str, Part] = {
             needs=("bulk",),
         ),
         Part(
+            name="releases",
+            summary="The second release of a table with a ledger against the first.",
+            takes=("n_users",),
+        ),
+        Part(
             name="heavy",
             summary="Removals from a user with thousands of ratings, against trying out every rating.",
             takes=("data",),

@@ -20,12 +20,14 @@ class Options:
     only: Annotated[
         str,
         typer.Option(
-            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, heavy, exact, "
+            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, releases, heavy, exact, "
             "network, conceal, searches; all otherwise."
         ),
     ] = ""
     dataset: Annotated[str, typer.Option(help="The data set for the parts that work on one.")] = "twin"
-    users: Annotated[int | None, typer.Option(min=10, help="How many users bulk has; 50,000 otherwise.")] = None
+    users: Annotated[
+        int | None, typer.Option(min=10, help="How many users bulk and releases have; 50,000 and 200,000 otherwise.")
+    ] = None
     output: Annotated[Path | None, typer.Option(help="Also write the figures: .json, .csv, .parquet or .html.")] = None
 
 

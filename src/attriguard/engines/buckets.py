@@ -62,11 +62,15 @@ class Buckets:
     def _user(self) -> str:
         return self.source.id_of(self.roles.user)
 
-    @property
-    def _bucket(self) -> str:
+    def _divided(self, relation: str) -> str:
+        """The rows of a relation, each with its bucket. A keyed hash is dear: it is computed once a user."""
         if self.memory is None:
-            return f"hash({self._user}) % {self.n}"
-        return bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)
+            return f"SELECT *, (hash({self._user}) % {self.n})::SMALLINT AS bucket FROM {relation}"
+        user, bucket = f"c{self.roles.user}", bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)
+        if self.source.kind not in ("parquet", "duckdb"):  # others are read once
+            return f"SELECT *, ({bucket})::SMALLINT AS bucket FROM {relation}"
+        users = f"SELECT {user} AS who, ({bucket})::SMALLINT AS bucket FROM (SELECT DISTINCT {user} FROM {relation})"
+        return f"SELECT each.*, bucket FROM {relation} AS each JOIN ({users}) ON each.{user} IS NOT DISTINCT FROM who"
 
     @property
     def _order(self) -> str:
@@ -84,8 +88,7 @@ class Buckets:
         with connected(self.folder / "spill", memory=memory, threads=threads) as connection:
             self._sample(connection)
             connection.execute(
-                f"COPY (SELECT *, ({self._bucket})::SMALLINT AS bucket "
-                f"FROM {self.source.relation(connection)} ORDER BY bucket, {self._order}) "
+                f"COPY ({self._divided(self.source.relation(connection))} ORDER BY bucket, {self._order}) "
                 f"TO {text(self._rows)} (FORMAT parquet, COMPRESSION snappy)"
             )
             counted = connection.execute(f"SELECT bucket, count(*) FROM {text(self._rows)} GROUP BY bucket").fetchall()

@@ -31,13 +31,13 @@ GROUP_ROWS = 100_000
 SPAN_ROWS = 4_000_000
 LAST_USER = 2**64 - 1
 
-Described = Mapping[str, Any]  # of a file: kind, name, sha256, rows
+Described = Mapping[str, Any]  # of a file: kind, name, sha256, rows, and the first and the last of its users
 Span = tuple[int, int]  # of users: the first and the last hash
 
 
 def write_file(folder: Path, kind: str, tables: Iterable[pa.Table]) -> dict[str, Any]:
     """A new file of some tables, one behind the other, in the order of users; it does not count yet."""
-    path, rows = folder / f"{kind}-{secrets.token_hex(8)}.parquet", 0
+    path, rows, users = folder / f"{kind}-{secrets.token_hex(8)}.parquet", 0, list[int]()
     with written_beside(path, private=True) as file:
         writer: pq.ParquetWriter | None = None
         for table in tables:
@@ -45,9 +45,16 @@ def write_file(folder: Path, kind: str, tables: Iterable[pa.Table]) -> dict[str,
                 writer = pq.ParquetWriter(file, table.schema, compression="zstd", write_page_checksum=True)
             writer.write_table(table, row_group_size=GROUP_ROWS)
             rows += table.num_rows
+            users += [table.column(USER)[at].as_py() for at in (0, -1) if table.num_rows]
         if writer is not None:
             writer.close()
-    return {"kind": kind, "name": path.name, "sha256": sha256_of(path), "rows": rows}
+    return {
+        "kind": kind,
+        "name": path.name,
+        "sha256": sha256_of(path),
+        "rows": rows,
+        "users": [users[0], users[-1]] if users else [],
+    }
 
 
 def write_told(folder: Path, entries: Entries, cells: pa.Table | None) -> list[dict[str, Any]]:
@@ -98,8 +105,9 @@ def _ranges(file: pq.ParquetFile) -> Iterator[Span]:
 
 def read_past(folder: Path, files: Sequence[Described], span: Span) -> tuple[Entries, tuple[pa.Table, ...]]:
     """The entries of a range of users, and the cells of rows that were added for them, file by file."""
-    tables = [read_file(folder, each, span) for each in files if each["kind"] == ENTRIES]
-    cells = tuple(read_file(folder, each, span) for each in files if each["kind"] == CELLS)
+    near = [each for each in files if each["users"] and each["users"][0] <= span[1] and span[0] <= each["users"][1]]
+    tables = [read_file(folder, each, span) for each in near if each["kind"] == ENTRIES]
+    cells = tuple(read_file(folder, each, span) for each in near if each["kind"] == CELLS)
     return Entries.of_arrow(tables), cells
 
 

@@ -13,7 +13,7 @@ What is planned for is everything that was ever told, with what is new. Only wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +23,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.changes import entry_levels
-from attriguard.data.releases.told import Earlier, ToldRows
 from attriguard.data.tables.ids import lookup
-from attriguard.data.tables.source import plain_source
 from attriguard.kernels.entries import find_rising
 from attriguard.kernels.threads import over_users
 from attriguard.ledger.entries import Entries
@@ -71,8 +68,6 @@ class Standing:
     level: Ints
     entry: NDArray[np.float32]
     ever: tuple[Entries, Ints, Ints]  # the ledger, where in it the users' entries are, and their keys
-    told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
-    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # of the users
 
     @cached_property
     def _old(self) -> Ints:
@@ -187,17 +182,6 @@ class Standing:
         )
         return row, entries
 
-    def earlier(self, data: PublicData) -> Earlier | None:
-        """What the past means for rows that a release adds to the table of this data; None where there is none."""
-        if not self.past.key.size:
-            return None
-        source = (data.source or plain_source(data)).compact()
-        if not source.other_columns:  # a new row has no other cells, so that it is the same whatever rows are recent
-            return Earlier()
-        column = lookup(data.items, self.items)[source.item_of_row]
-        met = self._matrix(self.past.key, np.ones(self.past.key.size, dtype=np.float32))
-        return Earlier(self.told_rows, entry_levels(met, source.user_of_row, column, 1)[0] == 0)
-
     def history(self, number: int, most: int) -> list[csr_array]:
         """What each of the last releases told, up to that of this number; the oldest of them tells what came before it.
 
@@ -227,8 +211,7 @@ def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, hashes:
     """Meet the users of a table, whose hashes are given, with their past."""
     place, row = entries.of_users(hashes)
     item = entries.item[place]
-    used = np.flatnonzero(np.bincount(item, minlength=entries.names.size))
-    items = more_ids(more_ids(guard_items, data.items), entries.names[used])
+    items = columns_of(data, guard_items, entries)
     column = lookup(entries.names, items) if entries.names.size else np.empty(0, dtype=np.int64)
     row *= items.size
     row += column[item]
@@ -242,6 +225,12 @@ def stand(data: PublicData, guard_items: NDArray[Any], entries: Entries, hashes:
         items, int(guard_items.size), data.n_users, data.scale.levels, past, key[order], level[order], X.data[order],
         ever,
     )  # fmt: skip
+
+
+def columns_of(data: PublicData, guard_items: NDArray[Any], entries: Entries) -> NDArray[Any]:
+    """The guard's items, and behind them what else the table and the ledger have."""
+    used = np.flatnonzero(np.bincount(entries.item, minlength=entries.names.size))
+    return more_ids(more_ids(guard_items, data.items), entries.names[used])
 
 
 def more_ids(ids: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:

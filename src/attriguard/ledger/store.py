@@ -42,7 +42,7 @@ from attriguard.ledger.files import (
 )
 from attriguard.ledger.hashes import user_hashes
 
-FORMAT, VERSION = "attriguard ledger", 2
+FORMAT, VERSION = "attriguard ledger", 3
 STATE, PENDING = "ledger.json", "pending.json"
 # Users whose hashes lie closer together than this share of all are read without the others.
 NARROW = 0.5

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard.kernels.rows import rows_of
-from attriguard.kernels.threads import over_users
+from attriguard.kernels.rows import merged
 from attriguard.noise.costs import Cost, get_cost
 
 
@@ -58,23 +57,8 @@ class Edits:
 
     def apply(self, X: csr_array, choice: NDArray[np.int64]) -> csr_array:
         """x + r_i: the data of all users, each with the noise for the value chosen for that user."""
-        from attriguard.kernels.edits import merge_rows, merged_lengths
-
-        n = self.n_users
-        rows = rows_of(X)
-        pair = np.arange(n, dtype=np.int64) * self.m + choice
-        given = (*rows, self.indptr, self.items, self.values, pair)
-        lengths = np.empty(n, dtype=np.int64)
-        over_users(n, lambda start, stop: merged_lengths(*given, start, stop, lengths))
-        indptr = np.zeros(n + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        indices = np.empty(indptr[-1], dtype=np.int32)
-        data = np.empty(indptr[-1], dtype=np.float32)
-        over_users(n, lambda start, stop: merge_rows(*given, start, stop, indptr, indices, data))
-        narrow = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
-        result = csr_array((data, indices, narrow), shape=X.shape)
-        result.has_sorted_indices = result.has_canonical_format = True
-        return result
+        pair = np.arange(self.n_users, dtype=np.int64) * self.m + choice
+        return merged(X, (self.indptr, self.items, self.values), pair)
 
     def with_cost(self, cost: str | Cost, X: csr_array) -> Edits:
         """The same noise measured by another norm, "l0" or "l2"; X is the data that the noise was found for."""

@@ -195,12 +195,12 @@ def _kept(data: PublicData, folder: Path, key: bytes, aware: Sequence[Attack], s
     """What is inferred from the releases of a ledger about the users of a table who were in them."""
     memory = Memory(Ledger.open(folder, key, data.attribute), data.attribute)
     known = data.take(data.disclosed)
-    standing = memory.stand(known, known.items)
-    there = np.flatnonzero(standing.has_past)
+    met = memory.meet(known, known.items)
+    there = np.flatnonzero(met.has_past)
     if not there.size:
         raise DataError(f"the ledger {folder} knows no user of this table who discloses {data.attribute!r}")
     check_values(known.y[there], data.values, data.attribute)
-    releases = [release[there] for release in standing.history(memory.turn, KEPT + 1)]
+    releases = [release[there] for release in met.history(memory.turn, KEPT + 1)]
     y, bases = known.y[there], [each for each in aware if each.name != "LR-A"]
     return Kept(attack_history(releases, y, divide(y, seed), bases, progress), len(releases), int(there.size))
 

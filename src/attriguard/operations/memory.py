@@ -19,7 +19,7 @@ from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
 from attriguard.ledger.files import CELL, ITEM, USER, Adding, write_told
-from attriguard.ledger.standing import Standing, stand
+from attriguard.ledger.met import Met
 from attriguard.ledger.store import Addition, Ledger
 from attriguard.operations.wishes import Wishes
 from attriguard.plan import Plan
@@ -45,7 +45,7 @@ class Told:
     n_users: int
     budget: float  # of all users with news together
     number: int  # of the release
-    standing: Standing | None = field(default=None, repr=False)
+    met: Met | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -59,12 +59,12 @@ class Told:
     @property
     def before(self) -> list[csr_array]:
         """The releases before this one, as far as the ledger tells them, on the standing's items; at most `KEPT`."""
-        return [] if self.standing is None else self.standing.history(self.number - 1, KEPT)
+        return [] if self.met is None else self.met.history(self.number - 1, KEPT)
 
     @property
     def bare(self) -> Told:
         """What is entered, without what it was found by."""
-        return replace(self, standing=None)
+        return replace(self, met=None)
 
     @classmethod
     def joined(cls, parts: Sequence[Told]) -> Told:
@@ -96,44 +96,41 @@ class Memory:
         """Which release this is, from 0 on."""
         return self.ledger.number
 
-    def stand(self, data: PublicData, items: NDArray[Any]) -> Standing:
+    def meet(self, data: PublicData, items: NDArray[Any]) -> Met:
         """The users of a table with their past."""
         self.ledger.check_scale(data.scale.numbers)
         hashes = self.ledger.hashes(data.users)
         entries, cells = self.ledger.past(hashes)
-        standing = stand(data, items, entries, hashes)
-        return replace(standing, hashes=hashes, told_rows=tuple(_told_rows(cells, hashes, standing.items)))
+        met = Met(data, items, entries, hashes)
+        return replace(met, told_rows=tuple(_told_rows(cells, hashes, met.items))) if cells else met
 
-    def most(self, standing: Standing, most: int | None) -> int | Ints | None:
+    def most(self, met: Met, most: int | None) -> int | Ints | None:
         """The most changes: in this release, and of what is left of those for ever."""
         if self.budget_ever is None:
             return most
-        left = np.maximum(self.budget_ever - standing.spent[standing.news], 0)
+        left = np.maximum(self.budget_ever - met.spent, 0)
         return left if most is None else np.minimum(left, most)
 
     def sample(self, n_users: int) -> Ints:
         """Users on whom a price is settled; the first release finds its own."""
         return np.unique(np.linspace(0, n_users - 1, min(SETTLING, n_users)).astype(np.int64)) if self.turn else _NOBODY
 
-    def told(
-        self, data: PublicData, standing: Standing, rows: csr_array, plan: Plan, choice: Ints, release: Release
-    ) -> Told:
+    def told(self, data: PublicData, met: Met, rows: csr_array, plan: Plan, choice: Ints, release: Release) -> Told:
         """What the release of these rows tells; ``plan`` and ``choice``, the draw, are of the users with news."""
         draws = np.full(data.n_users, -1, dtype=np.int64)
-        draws[standing.news] = choice
-        hashes = standing.hashes
-        row, entries = standing.told_now(rows, draws, self.turn + 1)
-        known = int(np.count_nonzero(standing.has_past))
+        draws[met.news] = choice
+        row, entries = met.told_now(rows, draws, self.turn + 1)
+        known = int(np.count_nonzero(met.has_past))
         return Told(
-            replace(entries, user=hashes[row]),
-            _cells(data, standing, release, hashes),
+            replace(entries, user=met.hashes[row]),
+            _cells(data, met, release),
             data.scale.numbers,
-            int(standing.news.size),
+            int(met.news.size),
             known,
             data.n_users,
             float(plan.budget.sum()),
             self.turn + 1,
-            standing,
+            met,
         )
 
 
@@ -194,16 +191,15 @@ def _told_rows(cells: Sequence[pa.Table], hashes: NDArray[np.uint64], items: NDA
     return found
 
 
-def _cells(data: PublicData, standing: Standing, release: Release, hashes: NDArray[np.uint64]) -> pa.Table | None:
+def _cells(data: PublicData, met: Met, release: Release) -> pa.Table | None:
     """The other cells of the rows that this release is the first to add; None where the table has no other columns."""
     source = data.source or plain_source(data)
     every = source.table.column_names
     names = [name for name in source.other_columns if every.count(name) == 1]
     if not names or release.added is None or release.added_users is None or release.added_columns is None:
         return None
-    key = release.added_users * standing.items.size + release.added_columns
-    new = np.flatnonzero(standing.past.find(key) < 0)
+    new = np.flatnonzero(~met.has(release.added_users, release.added_columns))
     rows = release.table.filter(pa.array(release.added)).take(pa.array(new))
-    items = [str(item) for item in standing.items[release.added_columns[new]].tolist()]
-    mine = {USER: pa.array(hashes[release.added_users[new]]), ITEM: pa.array(items, pa.string())}
+    items = [str(item) for item in met.items[release.added_columns[new]].tolist()]
+    mine = {USER: pa.array(met.hashes[release.added_users[new]]), ITEM: pa.array(items, pa.string())}
     return pa.table(mine | {CELL + name: rows.column(name) for name in names})

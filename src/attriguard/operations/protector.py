@@ -29,7 +29,7 @@ from attriguard.errors import DataError, GuardFileError, ParameterError
 from attriguard.goals.base import Planner, Truth
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard.core import Guard
-from attriguard.ledger.standing import Standing
+from attriguard.ledger.met import Met
 from attriguard.operations.memory import Entry, Memory, Told
 from attriguard.operations.wishes import Wishes, first_few
 from attriguard.plan import Most, Plan
@@ -62,11 +62,11 @@ class Prepared:
     unknown: NDArray[Any]  # items that the guard does not know
     locked: csr_array | None
     missed: tuple[tuple[str, str], ...]  # locked pairs that are not there
-    standing: Standing | None = None  # with a ledger
+    met: Met | None = None  # with a ledger
 
     def whole(self, part: csr_array) -> csr_array:
         """Everybody's rows on the guard's columns, given those of the users who were planned for."""
-        return part if self.standing is None else self.standing.released(part)[:, : self.standing.n_known]
+        return part if self.met is None else self.met.released(part)[:, : self.met.n_known]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ class Protector:
         locked, missed = self.wishes.locked.pattern(data.users, items)
         if self.memory is None:
             return Prepared(data, X, unknown, locked, missed)
-        return Prepared(data, X, unknown, locked, missed, self.memory.stand(data, items))
+        return Prepared(data, X, unknown, locked, missed, self.memory.meet(data, items))
 
     def plan(
         self, block: Prepared, progress: Progress, budget: float | None = None, truth: Truth | None = None
@@ -144,36 +144,36 @@ class Protector:
         X, locked, users, planner = block.X, block.locked, block.data.users, self.planner
         most: Most | None = self.wishes.most
         decoys = None
-        if block.standing is not None and self.memory is not None:
-            standing, news = block.standing, block.standing.news
+        if block.met is not None and self.memory is not None:
+            met, news = block.met, block.met.news
             planner = planner.priced(X, self.memory.sample(X.shape[0]), budget).take(news)
-            X, locked, decoys, users = standing.known, standing.locked(locked), standing.decoys, users[news]
-            truth, most = truth and truth.take(news), self.memory.most(standing, self.wishes.most)
+            X, locked, decoys, users = met.known, met.locked(locked), met.decoys, users[news]
+            truth, most = truth and truth.take(news), self.memory.most(met, self.wishes.most)
         how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "truth": truth, "decoys": decoys}
         plan = planner.plan(X, **how, users=users, progress=progress)
         return replace(plan, attribute=self.attribute)
 
     def release(self, block: Prepared, plan: Plan, chance: np.random.Generator | None) -> Block:
         """One draw for every user, in the table that the users came in."""
-        data, items, standing = block.data, np.asarray(self.guard.items_), block.standing
+        data, items, met = block.data, np.asarray(self.guard.items_), block.met
         # The value that a user's noise points to stays the same; how many ratings go is drawn anew for new ones.
         turn = self.memory.turn if self.memory is not None and plan.target is None else 0
         choice = plan.draw(key=self.wishes.key, turn=turn) if chance is None else plan.draw(chance)
-        released, planned = plan.edits.apply(plan.X, choice), data if standing is None else data.take(standing.news)
+        released, planned = plan.edits.apply(plan.X, choice), data if met is None else data.take(met.news)
         key = self.wishes.key_for(self.attribute, "places")
         habits = habits_for(self.guard, self.wishes)
         if habits is not None:
             released = draw_ratings(planned, plan.X, released, items, Chance.of(chance, key), habits)
         earlier = None
-        if standing is not None:
-            released, items, earlier = standing.released(released), standing.items, standing.earlier(data)
+        if met is not None:
+            released, items, earlier = met.released(released), met.items, met.earlier()
         release = make_release(
             data, released, items=items, random_state=chance, key=key, survey=self.survey, order=self.wishes.order,
             earlier=earlier,
         )  # fmt: skip
         told = None
-        if standing is not None and self.memory is not None:
-            told = self.memory.told(data, standing, released, plan, choice, release)
+        if met is not None and self.memory is not None:
+            told = self.memory.told(data, met, released, plan, choice, release)
         gone = _emptied(data, release)
         first_missed = f"; the first is about item {block.missed[0][1]}" if block.missed else ""
         warnings = [

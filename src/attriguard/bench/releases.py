@@ -1,0 +1,77 @@
+"""The second release of a table with a ledger, of which one user in a hundred has news, against the first."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from attriguard.bench.measure import Figure
+from attriguard.progress import Progress, ProgressLike
+
+USERS = 200_000
+GOALS = ("conceal", "mislead")
+SHARE, NEW_RATINGS = 0.01, 3
+FIFTH = 0.2
+KEY = "the benchmark's own secret"
+
+
+def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Figure]:
+    """Each goal's second release against its first, from file to file, after a small one that warms up."""
+    n, told = n_users or USERS, Progress.of(progress)
+    with tempfile.TemporaryDirectory(prefix="attriguard-bench-") as place:
+        folder = Path(place)
+        told.tell(f"ratings of {n:,} users")
+        rows = _prepare(folder, n)
+        return [_figure(folder, goal, rows, told) for goal in GOALS]
+
+
+def _figure(folder: Path, goal: str, rows: int, told: Progress) -> Figure:
+    from attriguard.data.named.twin import make_twin
+    from attriguard.guard import AttriGuard
+
+    told.tell(f"learning to {goal}")
+    learnt = make_twin(seed=1)
+    guard = AttriGuard(scale=learnt.scale, goal=goal).fit(learnt.X, learnt.y, items=learnt.items, values=learnt.values)
+    path = folder / f"{goal}.guard"
+    guard.save(path, metadata={"attribute": "city", "rated": True})
+    seconds = {}
+    for name in ("small", "first", "second"):
+        told.tell(f"the {name} release")
+        ledger = folder / f"{goal}-{'small' if name == 'small' else 'ledger'}"
+        seconds[name] = _released(folder, name, path, ledger)
+    what = f"{goal}, {rows:,} ratings, {SHARE:.0%} of the users with news: the second release against the first"
+    return Figure(what, seconds["second"] / seconds["first"], "times the time", None, FIFTH, seconds)
+
+
+def _released(folder: Path, name: str, guard: Path, ledger: Path) -> float:
+    """Seconds for a release, from a file into a file."""
+    from attriguard.operations.protect import protect
+
+    start = time.perf_counter()
+    protect(folder / f"{name}.parquet", guard, key=KEY, ledger=ledger).save(folder / f"{guard.stem}-{name}.parquet")
+    return time.perf_counter() - start
+
+
+def _prepare(folder: Path, n_users: int) -> int:
+    """Ratings in shuffled rows, the same with some new ones, and those of a tenth of the users."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from attriguard.data.named.twin import make_twin
+
+    rng, twin = np.random.default_rng(0), make_twin(n_users)
+    table: Any = twin.to_arrow()
+    some = rng.choice(n_users, max(1, int(SHARE * n_users)), replace=False)
+    user, item = np.repeat(some, NEW_RATINGS), rng.integers(0, twin.n_items, some.size * NEW_RATINGS)
+    fresh = np.unique(np.stack([user, item]), axis=1)
+    fresh = fresh[:, np.asarray(twin.X[fresh[0], fresh[1]] == 0).ravel()]
+    cells = [twin.users[fresh[0]], twin.items[fresh[1]], rng.integers(1, 6, fresh.shape[1])]
+    more = pa.table([pa.array(each).cast(kind) for each, kind in zip(cells, table.schema.types, strict=True)],
+                    schema=table.schema)  # fmt: skip
+    small = table.filter(pa.array(table["user"].to_numpy() < n_users // 10))
+    for name, rows in (("first", table), ("second", pa.concat_tables([table, more])), ("small", small)):
+        pq.write_table(rows.take(pa.array(rng.permutation(rows.num_rows))), folder / f"{name}.parquet")
+    return int(table.num_rows)

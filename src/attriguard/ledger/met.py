@@ -1,0 +1,190 @@
+"""A table met with the ledger: users of whom nothing is new are told what they were told, the others have a standing.
+
+In most releases most users are as the last one left them. They are known by a sum over their ratings, with a random
+factor for each item, drawn anew each time: that of the table is that of the ledger, or something is new. (Two different
+sets of ratings have the same sum with a chance below 2^-50.) What such a user is told is the table's row with the
+changes that the ledger has; their other entries need not be looked at one by one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from attriguard._checks import check_matrix
+from attriguard.data.public_data import PublicData
+from attriguard.data.releases.told import Earlier, ToldRows
+from attriguard.data.tables.ids import lookup
+from attriguard.data.tables.source import plain_source
+from attriguard.kernels.rows import merged
+from attriguard.ledger.entries import Entries
+from attriguard.ledger.standing import Standing, columns_of, stand
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """The users of a table, whose hashes are given, and what the ledger has of them.
+
+    Columns are ``items``: first the guard's, then the others of the table and of the ledger.
+    """
+
+    data: PublicData
+    guard_items: NDArray[Any]
+    entries: Entries
+    hashes: NDArray[np.uint64]
+    told_rows: tuple[ToldRows, ...] = ()  # the other cells of rows that were added before
+
+    @cached_property
+    def items(self) -> NDArray[Any]:
+        """The ids of the columns."""
+        return columns_of(self.data, self.guard_items, self.entries)
+
+    @property
+    def n_known(self) -> int:
+        """How many columns the guard knows: the first ones."""
+        return int(self.guard_items.size)
+
+    @cached_property
+    def _column(self) -> tuple[Ints, Ints]:
+        """The column of each of the table's items, and of each of the ledger's."""
+        names = self.entries.names
+        return lookup(self.data.items, self.items), lookup(names, self.items) if names.size else np.empty(0, np.int64)
+
+    @cached_property
+    def _ranges(self) -> tuple[Ints, Ints]:
+        """For each user, where the entries begin and end."""
+        order = np.argsort(self.hashes)  # neighbours are looked up one after the other
+        first, end = np.empty((2, self.hashes.size), dtype=np.int64)
+        first[order] = np.searchsorted(self.entries.user, self.hashes[order], side="left")
+        end[order] = np.searchsorted(self.entries.user, self.hashes[order], side="right")
+        return first, end
+
+    @cached_property
+    def unchanged(self) -> NDArray[np.bool_]:
+        """Which users have the very ratings that the ledger has of them."""
+        (first, end), (column, old_column) = self._ranges, self._column
+        if not (end > first).any():
+            return np.zeros(self.hashes.size, dtype=np.bool_)
+        factor = np.frombuffer(secrets.token_bytes(8 * self.items.size), dtype=np.uint64)
+        X, levels = self.data.X, self.data.scale.levels
+        level = np.rint(X.data.astype(np.float64) * levels).astype(np.uint64)
+        now = _sums(factor[column][X.indices] * level, X.indptr[:-1], X.indptr[1:])
+        then = _sums(factor[old_column][self.entries.item] * self.entries.own.astype(np.uint64), first, end)
+        return (now == then) & (end > first)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The other users, as rows of the table."""
+        return np.flatnonzero(~self.unchanged)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """That of the other users."""
+        data = self.data
+        some = replace(data, X=data.X[self.rows], users=data.users[self.rows], y=data.y[self.rows], test_mask=None,
+                       source=None)  # fmt: skip
+        return stand(some, self.guard_items, self.entries, self.hashes[self.rows])
+
+    @cached_property
+    def _whole(self) -> Standing:
+        return stand(self.data, self.guard_items, self.entries, self.hashes)
+
+    @cached_property
+    def _again(self) -> csr_array:
+        """Everybody's rows with the ledger's changes: what the users of whom nothing is new are told."""
+        (first, end), (column, old_column), entries = self._ranges, self._column, self.entries
+        X, width = self.data.X, self.items.size
+        table = csr_array((X.data, column.astype(np.int32)[X.indices], X.indptr), shape=(X.shape[0], width))
+        table = check_matrix(table)
+        changed = np.flatnonzero(entries.own != entries.told)
+        order = np.argsort(first, kind="stable")
+        order = order[end[order] > first[order]]
+        owner = order[np.maximum(np.searchsorted(first[order], changed, side="right") - 1, 0)]
+        mine = (changed >= first[owner]) & (changed < end[owner]) & self.unchanged[owner]
+        key = owner[mine] * width + old_column[entries.item[changed[mine]]]
+        place = np.argsort(key, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(owner[mine], minlength=X.shape[0]))])
+        told = (entries.told[changed[mine]][place] / self.data.scale.levels).astype(np.float32)
+        edits = indptr.astype(np.int64), (key[place] % width).astype(np.int32), told
+        return merged(table, edits, np.arange(X.shape[0], dtype=np.int64))
+
+    @cached_property
+    def news(self) -> Ints:
+        """The users whom something has to be planned for."""
+        return self.rows[self.standing.news]
+
+    @cached_property
+    def has_past(self) -> NDArray[np.bool_]:
+        """Which users an earlier release had."""
+        first, end = self._ranges
+        return end > first
+
+    @property
+    def spent(self) -> Ints:
+        """How many changes each of the users with news has had so far."""
+        return self.standing.spent[self.standing.news]
+
+    @property
+    def known(self) -> csr_array:
+        """What is planned for."""
+        return self.standing.known
+
+    @property
+    def decoys(self) -> csr_array:
+        """What was added before, of the users with news."""
+        return self.standing.decoys
+
+    def locked(self, more: csr_array | None) -> csr_array:
+        """What no search may touch of the users with news."""
+        return self.standing.locked(None if more is None else more[self.rows])
+
+    def released(self, found: csr_array) -> csr_array:
+        """What is published of everybody, given what was found for the users with news."""
+        moved, n = self.standing.released(found), self.hashes.size
+        if self.rows.size == n:
+            return moved
+        place = np.arange(n)
+        place[self.rows] = n + np.arange(self.rows.size)
+        return vstack([self._again, moved], format="csr")[place]
+
+    def told_now(self, released: csr_array, draws: Ints, number: int) -> tuple[Ints, Entries]:
+        """What a release adds to the ledger: each entry's user, as a row, and the entries without their users."""
+        mine = released if self.rows.size == self.hashes.size else released[self.rows]
+        row, entries = self.standing.told_now(mine, draws[self.rows], number)
+        return self.rows[row], entries
+
+    def earlier(self) -> Earlier | None:
+        """What the past means for rows that a release adds to the table; None where there is none."""
+        if not self.has_past.any():
+            return None
+        source = (self.data.source or plain_source(self.data)).compact()
+        if not source.other_columns:  # a new row has no other cells, so that it is the same whatever rows are recent
+            return Earlier()
+        return Earlier(self.told_rows, ~self.has(source.user_of_row, self._column[0][source.item_of_row]))
+
+    def has(self, users: Ints, columns: Ints) -> NDArray[np.bool_]:
+        """Whether the ledger has something of these users' items; a user of whom nothing is new has nothing else."""
+        row = np.full(self.hashes.size, -1, dtype=np.int64)
+        row[self.rows] = np.arange(self.rows.size)
+        found, moving = np.ones(users.size, dtype=np.bool_), np.flatnonzero(row[users] >= 0)
+        key = row[users[moving]] * self.items.size + columns[moving]
+        found[moving] = self.standing.past.find(key) >= 0
+        return found
+
+    def history(self, number: int, most: int) -> list[csr_array]:
+        """What each of the last releases told everybody, up to that of this number: see `Standing.history`."""
+        return self._whole.history(number, most)
+
+
+def _sums(parts: NDArray[np.uint64], first: Ints, end: Ints) -> NDArray[np.uint64]:
+    """The sum of each range of parts."""
+    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts)])
+    return total[end] - total[first]  # numbers of 64 bits go round, and so do their sums
