@@ -141,6 +141,15 @@ def test_heavy_users_are_measured_against_trying_out_every_rating(small_twin):
     assert before - left >= 0.9 * (before - every) > 0
 
 
+def test_a_second_release_is_held_against_the_first(monkeypatch):
+    from attriguard.bench import releases
+
+    monkeypatch.setattr(releases, "GOALS", ("mislead",))
+    monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
+    (figure,) = releases.run(n_users=300)
+    assert figure.value == pytest.approx(figure.details["second"] / figure.details["first"])
+
+
 def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):
     """Every step runs for real, on few users; only the number of kills is small."""
     from attriguard.bench import bulk

@@ -43,10 +43,10 @@ def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Fi
         next(steps).tell("DuckDB's sort and guard.plan by themselves")
         halves = _halves(folder)
         next(steps).tell("through the command")
-        small, _ = _timed(_command(folder, "small.parquet", "small"))
-        large, peak = _timed(_command(folder, "ratings.parquet", "whole"))
+        small, _ = timed(command_of(folder, "small.parquet", "small"))
+        large, peak = timed(command_of(folder, "ratings.parquet", "whole"))
         next(steps).tell("the whole table in memory")
-        memory, peak_memory = _timed(_command(folder, "ratings.parquet", "released.parquet", "--engine", "memory"))
+        memory, peak_memory = timed(command_of(folder, "ratings.parquet", "released.parquet", "--engine", "memory"))
         next(steps).tell("killed and resumed")
         differ = sum(_killed(folder, k, large) for k in range(KILLS))
         spark = _spark(folder, rows, large) if find_spec("pyspark") else []
@@ -73,7 +73,7 @@ def _spark(folder: Path, rows: int, embedded: float) -> list[Figure]:
     """The same through Spark on two cores: its time against the embedded engine's, and rows that differ."""
     import duckdb
 
-    seconds, peak = _timed(_command(folder, "ratings.parquet", "spark", "--engine", "spark", "--master", "local[2]"))
+    seconds, peak = timed(command_of(folder, "ratings.parquet", "spark", "--engine", "spark", "--master", "local[2]"))
     made, whole = (f"SELECT * FROM read_parquet('{folder / name}/part-*')" for name in ("spark", "whole"))
     counts = [
         duckdb.execute(f"SELECT count(*) FROM ({one} EXCEPT ALL {other})").fetchall()[0][0]
@@ -99,8 +99,7 @@ def _prepare(folder: Path, n_users: int) -> int:
     learnt = make_twin(seed=1)
     guard = AttriGuard(scale=learnt.scale).fit(learnt.X, learnt.y, items=learnt.items, values=learnt.values)
     guard.save(folder / "city.guard", metadata={"attribute": "city", "rated": True})
-    (folder / "secret.key").write_text(KEY, encoding="ascii")
-    (folder / "secret.key").chmod(0o600)
+    write_key(folder)
     table = make_twin(n_users).to_arrow()
     table = table.take(pa.array(np.random.default_rng(0).permutation(table.num_rows)))
     pq.write_table(table, folder / "ratings.parquet")
@@ -108,15 +107,22 @@ def _prepare(folder: Path, n_users: int) -> int:
     return int(table.num_rows)
 
 
-def _command(folder: Path, source: str, output: str, *options: str) -> list[str]:
+def write_key(folder: Path) -> None:
+    """The secret of the releases."""
+    (folder / "secret.key").write_text(KEY, encoding="ascii")
+    (folder / "secret.key").chmod(0o600)
+
+
+def command_of(folder: Path, source: str, output: str, *options: str, guard: str = "city.guard") -> list[str]:
+    """The command that protects a file of the folder; by default in parts."""
     engine = options or ("--engine", "embedded", "--memory", MEMORY)
     return [
-        sys.executable, "-c", RUN, "protect", str(folder / source), "--guard", str(folder / "city.guard"),
+        sys.executable, "-c", RUN, "protect", str(folder / source), "--guard", str(folder / guard),
         "--key", f"@{folder / 'secret.key'}", "--output", str(folder / output), "--quiet", *engine,
     ]  # fmt: skip
 
 
-def _timed(command: list[str], after: Callable[[subprocess.Popen[bytes], float], bool] | None = None) -> Any:
+def timed(command: list[str], after: Callable[[subprocess.Popen[bytes], float], bool] | None = None) -> Any:
     """Seconds that a command takes, and the peak memory of it and its children in GB, looked at ten times a second.
 
     ``after`` is asked as often, with the seconds so far, whether the command shall be killed.
@@ -147,9 +153,9 @@ def _memory_of(number: int) -> float:
 
 def _killed(folder: Path, k: int, seconds: float) -> int:
     """Kill a run at a random moment and resume it: how many parts differ from those of the run that was left alone."""
-    command, moment = _command(folder, "ratings.parquet", f"killed-{k}"), random.uniform(0.1, 0.95) * seconds
-    _timed(command, lambda _, passed: passed > moment)
-    _timed(command)
+    command, moment = command_of(folder, "ratings.parquet", f"killed-{k}"), random.uniform(0.1, 0.95) * seconds
+    timed(command, lambda _, passed: passed > moment)
+    timed(command)
     whole, again = (_hashes(folder / name) for name in ("whole", f"killed-{k}"))
     return len(whole.items() ^ again.items())
 

@@ -77,6 +77,7 @@ PARTS = _fixed(
     "phase2",
     "million",
     "bulk",
+    "releases",
     "heavy",
     "exact",
     "network",

@@ -20,8 +20,8 @@ class Options:
     only: Annotated[
         str,
         typer.Option(
-            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, releases, heavy, exact, "
-            "network, conceal, searches; all otherwise."
+            help="Parts to run, with commas between, of startup, reading, phase1, phase2, million, bulk, releases, "
+            "heavy, exact, network, conceal, searches; all otherwise."
         ),
     ] = ""
     dataset: Annotated[str, typer.Option(help="The data set for the parts that work on one.")] = "twin"
