@@ -69,8 +69,9 @@ class Buckets:
         user, bucket = f"c{self.roles.user}", bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)
         if self.source.kind not in ("parquet", "duckdb"):  # others are read once
             return f"SELECT *, ({bucket})::SMALLINT AS bucket FROM {relation}"
-        users = f"SELECT {user} AS who, ({bucket})::SMALLINT AS bucket FROM (SELECT DISTINCT {user} FROM {relation})"
-        return f"SELECT each.*, bucket FROM {relation} AS each JOIN ({users}) ON each.{user} IS NOT DISTINCT FROM who"
+        users = f"SELECT {user} AS who, {bucket} AS bucket FROM (SELECT DISTINCT {user} FROM {relation})"
+        of_row = "coalesce(bucket, 0)::SMALLINT AS bucket"  # as for any missing id: see `bucket_in_sql`
+        return f"SELECT each.*, {of_row} FROM {relation} AS each LEFT JOIN ({users}) ON each.{user} = who"
 
     @property
     def _order(self) -> str:
