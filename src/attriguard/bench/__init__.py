@@ -50,6 +50,7 @@ PARTS: dict[str, Part] = {
             name="releases",
             summary="The second release of a table with a ledger against the first.",
             takes=("n_users",),
+            needs=("bulk",),
         ),
         Part(
             name="heavy",

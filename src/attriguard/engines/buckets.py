@@ -62,16 +62,20 @@ class Buckets:
     def _user(self) -> str:
         return self.source.id_of(self.roles.user)
 
-    def _divided(self, relation: str) -> str:
-        """The rows of a relation, each with its bucket. A keyed hash is dear: it is computed once a user."""
+    def _divided(self, connection: Any) -> str:
+        """The rows, each with its bucket. A keyed hash is dear: it is computed once a user, if rows can be reread."""
+        relation, user = self.source.relation(connection), f"c{self.roles.user}"
         if self.memory is None:
             return f"SELECT *, (hash({self._user}) % {self.n})::SMALLINT AS bucket FROM {relation}"
-        user, bucket = f"c{self.roles.user}", bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)
-        if self.source.kind not in ("parquet", "duckdb"):  # others are read once
-            return f"SELECT *, ({bucket})::SMALLINT AS bucket FROM {relation}"
-        users = f"SELECT {user} AS who, {bucket} AS bucket FROM (SELECT DISTINCT {user} FROM {relation})"
-        of_row = "coalesce(bucket, 0)::SMALLINT AS bucket"  # as for any missing id: see `bucket_in_sql`
-        return f"SELECT each.*, {of_row} FROM {relation} AS each LEFT JOIN ({users}) ON each.{user} = who"
+        bucket = f"({bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)})::SMALLINT AS bucket"
+        if not self._reread(connection, f"SELECT count(*) = count({user}) FROM {relation}"):
+            return f"SELECT *, {bucket} FROM {relation}"
+        users = f"SELECT {user} AS who, {bucket} FROM (SELECT DISTINCT {user} FROM {relation})"
+        return f"SELECT each.*, bucket FROM {relation} AS each JOIN ({users}) ON each.{user} = who"
+
+    def _reread(self, connection: Any, all_named: str) -> bool:
+        """Whether the source can be read more than once, and no row lacks its user, which a join would lose."""
+        return self.source.kind in ("parquet", "duckdb") and bool(connection.execute(all_named).fetchone()[0])
 
     @property
     def _order(self) -> str:
@@ -89,7 +93,7 @@ class Buckets:
         with connected(self.folder / "spill", memory=memory, threads=threads) as connection:
             self._sample(connection)
             connection.execute(
-                f"COPY ({self._divided(self.source.relation(connection))} ORDER BY bucket, {self._order}) "
+                f"COPY ({self._divided(connection)} ORDER BY bucket, {self._order}) "
                 f"TO {text(self._rows)} (FORMAT parquet, COMPRESSION snappy)"
             )
             counted = connection.execute(f"SELECT bucket, count(*) FROM {text(self._rows)} GROUP BY bucket").fetchall()
