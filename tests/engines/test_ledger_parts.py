@@ -246,7 +246,11 @@ def test_spark_makes_the_same_release_and_the_same_ledger(guard, wide, tmp_path,
             whole = ag.protect(table, guard, key=KEY, ledger="memory")
             whole.save(f"{month}-whole.parquet")
             frame = ag.spark.protect(
-                spark.read.parquet(f"{month}.parquet"), guard, key=KEY, ledger=tmp_path / "frames", partitions=3
+                spark.read.parquet(str(tmp_path / f"{month}.parquet")),
+                guard,
+                key=KEY,
+                ledger=tmp_path / "frames",
+                partitions=3,
             )
             with pytest.raises(DataError, match="partitions of this release have not been made"):
                 spark_engine._PLANNED[frame].enter()
