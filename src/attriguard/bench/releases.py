@@ -40,7 +40,7 @@ def _figure(folder: Path, goal: str, rows: int, told: Progress) -> Figure:
     seconds = {}
     for name in ("small", "first", "second"):
         told.tell(f"the {name} release")
-        ledger = folder / f"{goal}-{'small' if name == 'small' else 'ledger'}"
+        ledger = folder / f"{goal}-ledger{'-small' if name == 'small' else ''}"
         seconds[name] = _released(folder, name, path, ledger)
     what = f"{goal}, {rows:,} ratings, {SHARE:.0%} of the users with news: the second release against the first"
     return Figure(what, seconds["second"] / seconds["first"], "times the time", None, FIFTH, seconds)
