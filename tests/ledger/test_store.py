@@ -19,7 +19,7 @@ import attriguard as ag
 from attriguard.errors import DataError, ParameterError
 from attriguard.ledger.entries import Entries
 from attriguard.ledger.files import write_told
-from attriguard.ledger.store import Addition, Ledger
+from attriguard.ledger.store import STATE, Addition, Ledger, _mark
 
 KEY = b"0123456789abcdef"
 SCALE = (1.0, 5.0, 1.0)
@@ -116,6 +116,27 @@ def test_every_file_is_its_owners_alone_and_names_no_user(tmp_path):
     assert not any(b"alice" in path.read_bytes() for path in files)
     (entries,) = [pq.read_table(path) for path in files if path.suffix == ".parquet"]
     assert not any("alice" in str(column.to_pylist()) for column in entries.columns)
+
+
+def test_a_ledger_of_the_version_before_goes_on(tmp_path):
+    """Its files do not say which users they hold; nothing of what they hold may be missed."""
+    ledger = begin(tmp_path)
+    record = json.loads((tmp_path / "ledger" / STATE).read_text())
+    del record["mark"]
+    files = [{name: value for name, value in each.items() if name != "users"} for each in record["files"]]
+    record |= {"version": 2, "files": files}
+    record["mark"] = _mark(record, ledger.key)
+    (tmp_path / "ledger" / STATE).write_text(json.dumps(record))
+    before = Ledger.open(tmp_path / "ledger", KEY, "city")
+    assert before.past(np.array([7, 8], dtype=np.uint64))[0].size == 2
+    before.commit(addition(2), lambda whole: None, None)
+    after = Ledger.open(tmp_path / "ledger", KEY, "city")
+    assert (after.number, after.entries.size) == (2, 6)
+    assert after.past(np.array([3, 4], dtype=np.uint64))[0].size == 2
+    record["version"] = 1
+    (tmp_path / "ledger" / STATE).write_text(json.dumps(record))
+    with pytest.raises(DataError, match="of another version"):
+        Ledger.open(tmp_path / "ledger", KEY, "city")
 
 
 def test_ledger_key_attribute_and_scale_belong_together(tmp_path):

@@ -68,14 +68,16 @@ class Buckets:
         if self.memory is None:
             return f"SELECT *, (hash({self._user}) % {self.n})::SMALLINT AS bucket FROM {relation}"
         bucket = f"({bucket_in_sql(self.memory, self.source.text_of(self.roles.user), self.n)})::SMALLINT AS bucket"
-        if not self._reread(connection, f"SELECT count(*) = count({user}) FROM {relation}"):
+        if not self._joins(connection, relation, user):
             return f"SELECT *, {bucket} FROM {relation}"
         users = f"SELECT {user} AS who, {bucket} FROM (SELECT DISTINCT {user} FROM {relation})"
         return f"SELECT each.*, bucket FROM {relation} AS each JOIN ({users}) ON each.{user} = who"
 
-    def _reread(self, connection: Any, all_named: str) -> bool:
-        """Whether the source can be read more than once, and no row lacks its user, which a join would lose."""
-        return self.source.kind in ("parquet", "duckdb") and bool(connection.execute(all_named).fetchone()[0])
+    def _joins(self, connection: Any, relation: str, user: str) -> bool:
+        """Whether rows can be read twice, and none lacks its user: a join would lose it, and nobody would be told."""
+        if self.source.kind not in ("parquet", "duckdb"):
+            return False
+        return bool(connection.execute(f"SELECT count(*) = count({user}) FROM {relation}").fetchone()[0])
 
     @property
     def _order(self) -> str:

@@ -63,15 +63,20 @@ class Entries:
         arrays = {each.name: getattr(self, each.name)[which] for each in fields(self) if each.name != "names"}
         return Entries(**arrays, names=self.names)
 
+    def ranges(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the entries of each of these users begin and end."""
+        order = np.argsort(hashes)  # neighbours are looked up one after the other
+        first, end = np.empty((2, hashes.size), dtype=np.int64)
+        first[order] = np.searchsorted(self.user, hashes[order], side="left")
+        end[order] = np.searchsorted(self.user, hashes[order], side="right")
+        return first, end
+
     def of_users(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The places of these users' entries, user by user, and for each the user's position among the hashes."""
-        order = np.argsort(hashes)  # neighbours are looked up one after the other
-        low, high = np.empty((2, hashes.size), dtype=np.int64)
-        low[order] = np.searchsorted(self.user, hashes[order], side="left")
-        high[order] = np.searchsorted(self.user, hashes[order], side="right")
-        count = high - low
+        first, end = self.ranges(hashes)
+        count = end - first
         row = np.repeat(np.arange(hashes.size), count)
-        place = np.repeat(low - (np.cumsum(count) - count), count)
+        place = np.repeat(first - (np.cumsum(count) - count), count)
         place += np.arange(row.size)
         return place, row
 

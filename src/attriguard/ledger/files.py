@@ -105,10 +105,16 @@ def _ranges(file: pq.ParquetFile) -> Iterator[Span]:
 
 def read_past(folder: Path, files: Sequence[Described], span: Span) -> tuple[Entries, tuple[pa.Table, ...]]:
     """The entries of a range of users, and the cells of rows that were added for them, file by file."""
-    near = [each for each in files if each["users"] and each["users"][0] <= span[1] and span[0] <= each["users"][1]]
+    near = [each for each in files if _near(each, span)]
     tables = [read_file(folder, each, span) for each in near if each["kind"] == ENTRIES]
     cells = tuple(read_file(folder, each, span) for each in near if each["kind"] == CELLS)
     return Entries.of_arrow(tables), cells
+
+
+def _near(described: Described, span: Span) -> bool:
+    """Whether a file can have users of a range; one that does not say which it holds can."""
+    users = described.get("users", (0, LAST_USER))
+    return bool(users) and users[0] <= span[1] and span[0] <= users[1]
 
 
 def in_spans(folder: Path, files: Sequence[Described]) -> Iterator[Entries]:

@@ -61,11 +61,7 @@ class Met:
     @cached_property
     def _ranges(self) -> tuple[Ints, Ints]:
         """For each user, where the entries begin and end."""
-        order = np.argsort(self.hashes)  # neighbours are looked up one after the other
-        first, end = np.empty((2, self.hashes.size), dtype=np.int64)
-        first[order] = np.searchsorted(self.entries.user, self.hashes[order], side="left")
-        end[order] = np.searchsorted(self.entries.user, self.hashes[order], side="right")
-        return first, end
+        return self.entries.ranges(self.hashes)
 
     @cached_property
     def unchanged(self) -> NDArray[np.bool_]:
@@ -88,10 +84,11 @@ class Met:
     @cached_property
     def standing(self) -> Standing:
         """That of the other users."""
-        data = self.data
-        some = replace(data, X=data.X[self.rows], users=data.users[self.rows], y=data.y[self.rows], test_mask=None,
-                       source=None)  # fmt: skip
-        return stand(some, self.guard_items, self.entries, self.hashes[self.rows])
+        if self.rows.size == self.hashes.size:
+            return self._whole
+        data, rows = self.data, self.rows
+        some = replace(data, X=data.X[rows], users=data.users[rows], y=data.y[rows], test_mask=None, source=None)
+        return stand(some, self.guard_items, self.entries, self.hashes[rows])
 
     @cached_property
     def _whole(self) -> Standing:

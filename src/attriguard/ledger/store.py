@@ -43,6 +43,8 @@ from attriguard.ledger.files import (
 from attriguard.ledger.hashes import user_hashes
 
 FORMAT, VERSION = "attriguard ledger", 3
+# Files of version 2 do not say which users they hold.
+READABLE = (2, VERSION)
 STATE, PENDING = "ledger.json", "pending.json"
 # Users whose hashes lie closer together than this share of all are read without the others.
 NARROW = 0.5
@@ -302,12 +304,13 @@ def _record(path: Path) -> dict[str, Any] | None:
     try:
         if not path.exists():
             return None
-        record = parse_json(path.read_text(encoding="utf-8"))
-        if record["format"] != FORMAT or record["version"] != VERSION:
-            raise DataError(f"{path} is of another version of attriguard; read it with that version")
-        return dict(record)
+        record = dict(parse_json(path.read_text(encoding="utf-8")))
+        named, version = record["format"], record["version"]
     except BROKEN as error:
         raise DataError(f"{path} is damaged, or no ledger; restore it from a copy") from error
+    if named != FORMAT or version not in READABLE:
+        raise DataError(f"{path} is of another version of attriguard; read it with that version")
+    return record
 
 
 def _state(folder: Path, record: Mapping[str, Any]) -> State:
