@@ -126,22 +126,26 @@ def l2_costs(rng):
     return [*x, *edits, m, *span(rng, n), untouched((n, m), np.float64)]
 
 
-def find_levels(rng):
+def find_entries(rng):
     n, n_items, wanted = int(rng.integers(1, 6)), int(rng.integers(1, 15)), int(rng.integers(0, 40))
-    x = rows(rng, n, n_items)
+    indptr, indices, _ = rows(rng, n, n_items)
     asked = rng.integers(0, n, wanted), rng.integers(-1, n_items + 1, wanted)
     if rng.random() < 0.5:  # in the order of the matrix, as the rows of a table often are
         order = np.lexsort(asked[::-1])
         asked = tuple(part[order] for part in asked)
-    found, met = untouched(wanted, np.int64), np.zeros(x[1].size, dtype=np.bool_)
-    return [*x, *asked, 5, *span(rng, wanted), found, met]
+    values = rng.integers(-1, 6, indices.size).astype(np.int32)
+    found, met = untouched(wanted, np.int32), np.zeros(indices.size, dtype=np.bool_)
+    return [indptr, indices, values, *asked, *span(rng, wanted), found, met]
 
 
 def compare_rows(rng):
     n, n_items, more = users(rng), int(rng.integers(1, 15)), int(rng.integers(0, 5))
-    column = np.sort(rng.choice(n_items + more, n_items, replace=False)).astype(np.int64)
+    column = rng.choice(n_items + more, n_items, replace=False).astype(np.int64)
+    if rng.random() < 0.5:  # both catalogues in one order, as they mostly are
+        column.sort()
+    column[rng.random(n_items) < 0.1] = -1
     old, now = rows(rng, n, n_items), rows(rng, n, n_items + more)
-    result = untouched((n, 3), np.int64), untouched(now[1].size, np.int64), untouched(now[1].size, np.bool_)
+    result = untouched(old[1].size, np.int32), untouched(now[1].size, np.int32), untouched(now[1].size, np.bool_)
     return [*old, column, *now, 5, *span(rng, n), *result]
 
 

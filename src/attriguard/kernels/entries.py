@@ -8,22 +8,34 @@ import numpy as np
 from numba import njit
 from numba.core import types as nb
 
+from attriguard.kernels.rows import ABSENT, SAME
 from attriguard.kernels.types import ROWS, const, out
+
+
+@njit(nogil=True)
+def _place(indices: Any, low: int, high: int, column: int) -> int:
+    """The first place from `low` to `high` whose index is not below the column; sorted indices."""
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(
     nb.void(
-        *ROWS, const(nb.int64, 1), const(nb.int64, 1), nb.int64,
-        nb.int64, nb.int64, out(nb.int64, 1), out(nb.boolean, 1),
+        const(nb.int64, 1), const(nb.int32, 1), const(nb.int32, 1), const(nb.int64, 1), const(nb.int64, 1),
+        nb.int64, nb.int64, out(nb.int32, 1), out(nb.boolean, 1),
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
-def find_levels(
-    indptr: Any, indices: Any, data: Any, rows: Any, columns: Any, levels: int,
-    start: int, stop: int, found: Any, met: Any,
+def find_entries(
+    indptr: Any, indices: Any, values: Any, rows: Any, columns: Any, start: int, stop: int, found: Any, met: Any,
 ) -> None:  # fmt: skip
-    """The level of each wanted entry, 0 where the matrix has none, and which entries were met; sorted indices."""
+    """The value of each wanted entry, `ABSENT` where there is none, and which entries were met; sorted indices."""
     behind = 0
     for w in range(start, stop):
         low, end = indptr[rows[w]], indptr[rows[w] + 1]
@@ -32,15 +44,10 @@ def find_levels(
             low = behind  # wanted entries mostly come in the order of the matrix
             if indices[low] == columns[w]:
                 high = low
-        while low < high:
-            middle = (low + high) // 2
-            if indices[middle] < columns[w]:
-                low = middle + 1
-            else:
-                high = middle
-        found[w] = 0
+        low = _place(indices, low, high, columns[w])
+        found[w] = ABSENT
         if low < end and indices[low] == columns[w]:
-            found[w] = np.int64(np.rint(np.float64(data[low]) * levels))
+            found[w] = values[low]
             met[low] = True
             behind = low + 1
 
@@ -66,34 +73,40 @@ def mark_new(indptr: Any, indices: Any, old_indptr: Any, old_indices: Any, start
 @njit(
     nb.void(
         *ROWS, const(nb.int64, 1), *ROWS, nb.int64,
-        nb.int64, nb.int64, out(nb.int64, 2), out(nb.int64, 1), out(nb.boolean, 1),
+        nb.int64, nb.int64, out(nb.int32, 1), out(nb.int32, 1), out(nb.boolean, 1),
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def compare_rows(
     old_indptr: Any, old_indices: Any, old_data: Any, column: Any, indptr: Any, indices: Any, data: Any, levels: int,
-    start: int, stop: int, counts: Any, found: Any, new: Any,
+    start: int, stop: int, became: Any, found: Any, new: Any,
 ) -> None:  # fmt: skip
-    """What became of each row: how many entries stayed, changed and went; the levels of its entries, and the new ones.
+    """What became of each old entry: `SAME`, or its new level, 0 if it went; the levels of all entries, the new ones.
 
-    Both matrices have sorted indices; `column` says which column of the matrix an old one has become, and rises.
+    Both matrices have sorted indices; `column` says which column of the matrix an old one has become. An old entry
+    whose column is -1 stays.
     """
     for u in range(start, stop):
-        at, end = indptr[u], indptr[u + 1]
-        for c in range(3):
-            counts[u, c] = 0
-        for e in range(at, end):
-            found[e] = np.int64(np.rint(np.float64(data[e]) * levels))
+        first, end = indptr[u], indptr[u + 1]
+        for e in range(first, end):
+            found[e] = np.int32(np.rint(np.float64(data[e]) * levels))
             new[e] = True
+        at = first
         for e in range(old_indptr[u], old_indptr[u + 1]):
-            while at < end and indices[at] < column[old_indices[e]]:
-                at += 1
-            if at == end or indices[at] != column[old_indices[e]]:
-                counts[u, 2] += 1
+            wanted = column[old_indices[e]]
+            became[e] = SAME
+            if wanted < 0:
+                continue
+            if at == end or indices[at] != wanted:  # mostly the next one
+                at = _place(indices, first, end, wanted)
+            if at == end or indices[at] != wanted:
+                became[e] = 0
                 continue
             new[at] = False
-            counts[u, 0 if found[at] == np.int64(np.rint(np.float64(old_data[e]) * levels)) else 1] += 1
+            if found[at] != np.int32(np.rint(np.float64(old_data[e]) * levels)):
+                became[e] = found[at]
+            at += 1
 
 
 @njit(

@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 from attriguard.kernels.threads import over_users
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
+# In place of a level: an entry that is as it was, and one that is not there.
+SAME, ABSENT = -1, -2
 
 
 def rows_of(X: csr_array) -> Rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
 from attriguard.data.tables.source import SourceTable
-from attriguard.kernels.rows import rows_of
+from attriguard.kernels.rows import ABSENT, SAME, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,12 @@ class ReleaseSummary:
 
 @dataclass(frozen=True, eq=False)
 class TableChanges:
-    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``)."""
+    """What a release does to the source's rows, and the rows it adds (users and columns of ``items``).
 
-    new_level: NDArray[np.int64]
+    ``new_level`` counts for changed rows alone.
+    """
+
+    new_level: NDArray[np.integer]
     changed: NDArray[np.bool_]
     removed: NDArray[np.bool_]
     added_users: NDArray[np.int64]
@@ -50,31 +54,59 @@ class TableChanges:
         return ReleaseSummary(self.changed.size - changed - removed, changed, removed, self.added_users.size)
 
 
-def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:
-    """Compare the released matrix with the source's rows.
+class Compared(NamedTuple):
+    """Data beside what is released of it.
 
-    ``column`` gives for each item of the data its column in ``released``, -1 for an item that is not released: the rows
-    of such items stay.
+    What became of each entry of the data (``SAME``, or its new level, 0 if it went), the level of each released
+    entry, and which of these are new.
     """
-    levels = data.scale.levels
-    if source.stands_as(data.X):
-        old = np.rint(data.X.data.astype(np.float64) * levels).astype(np.int64)
-    else:
-        old, _ = entry_levels(data.X, source.user_of_row, source.item_of_row, levels)
-    columns = column[source.item_of_row]
-    new, met = entry_levels(released, source.user_of_row, columns, levels)
-    if (column < 0).any():
-        new = np.where(columns < 0, old, new)
-    added = np.flatnonzero(~met)
-    after = np.rint(released.data[added].astype(np.float64) * levels).astype(np.int64)
-    added, after, other = added[after > 0], after[after > 0], new != old
+
+    became: NDArray[np.int32]
+    levels: NDArray[np.int32]
+    new: NDArray[np.bool_]
+
+    @property
+    def summary(self) -> ReleaseSummary:
+        """The counts of entries that stay, change, go and come."""
+        kept, removed = int(np.count_nonzero(self.became < 0)), int(np.count_nonzero(self.became == 0))
+        return ReleaseSummary(kept, self.became.size - kept - removed, removed, int(np.count_nonzero(self.new)))
+
+
+def compare(data: PublicData, released: csr_array, column: NDArray[np.int64]) -> Compared:
+    """Compare the released matrix with the data.
+
+    ``column`` gives for each item of the data its column in ``released``, -1 for an item that is not released: the
+    entries of such items stay.
+    """
+    from attriguard.kernels.entries import compare_rows
+    from attriguard.kernels.threads import over_users
+
+    made = Compared(np.empty(data.X.nnz, np.int32), np.empty(released.nnz, np.int32), np.empty(released.nnz, np.bool_))
+    given = (*rows_of(data.X), column, *rows_of(released), data.scale.levels)
+    over_users(data.n_users, lambda start, stop: compare_rows(*given, start, stop, *made))
+    return made
+
+
+def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:
+    """What became of the source's rows; ``column`` as for ``compare``.
+
+    A row that is not in the data, since its rating stands for "not rated", is changed if its item is released.
+    """
+    became, levels, new = compare(data, released, column)
+    users, items = source.user_of_row, source.item_of_row
+    of_row = became if source.stands_as(data.X) else entry_values(data.X, became, users, items)[0]
+    outside = np.flatnonzero(of_row == ABSENT)
+    if outside.size:
+        found, met = entry_values(released, levels, users[outside], column[items[outside]])
+        of_row[outside], new = np.where(found > 0, found, SAME), new & ~met
+    added = np.flatnonzero(new & (levels > 0))
     return TableChanges(
-        new_level=new,
-        changed=other & (new > 0),
-        removed=other & (new == 0),
+        new_level=of_row,
+        changed=of_row > 0,
+        removed=of_row == 0,
         added_users=np.searchsorted(released.indptr, added, side="right") - 1,
         added_columns=released.indices[added].astype(np.int64),
-        added_levels=after,
+        added_levels=levels[added].astype(np.int64),
     )
 
 
@@ -89,17 +121,17 @@ def new_entries(X: csr_array, old: csr_array) -> NDArray[np.int64]:
     return np.flatnonzero(new)
 
 
-def entry_levels(
-    X: csr_array, rows: NDArray[np.int64], columns: NDArray[np.int64], levels: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The level of each wanted entry of a canonical matrix, 0 where it has none, and which of its entries were met.
+def entry_values(
+    X: csr_array, values: NDArray[np.int32], rows: NDArray[np.int64], columns: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The value of each wanted entry of a canonical matrix, ``ABSENT`` where it has none, and which entries were met.
 
     A column of -1 has no entry.
     """
-    from attriguard.kernels.entries import find_levels
+    from attriguard.kernels.entries import find_entries
     from attriguard.kernels.threads import over_users
 
-    found, met = np.empty(rows.size, dtype=np.int64), np.zeros(X.nnz, dtype=np.bool_)
-    given = (*rows_of(X), rows, columns, levels)
-    over_users(rows.size, lambda start, stop: find_levels(*given, start, stop, found, met))
+    found, met = np.empty(rows.size, dtype=np.int32), np.zeros(X.nnz, dtype=np.bool_)
+    given = (*rows_of(X)[:2], values, rows, columns)
+    over_users(rows.size, lambda start, stop: find_entries(*given, start, stop, found, met))
     return found, met

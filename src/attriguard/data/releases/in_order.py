@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard.data.public_data import PublicData
-from attriguard.data.releases.changes import ReleaseSummary
+from attriguard.data.releases.changes import ReleaseSummary, compare
 from attriguard.data.releases.item_order import LARGEST_NUMBER
 from attriguard.data.releases.orders import Level
 from attriguard.data.releases.rewrite import released_schema
@@ -24,7 +24,6 @@ from attriguard.data.tables.arrays import plain_array
 from attriguard.data.tables.cells import rating_cells
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import SourceTable
-from attriguard.kernels.rows import rows_of
 
 Ints = NDArray[np.int64]
 
@@ -49,7 +48,10 @@ def release_in_order(
     cells = _rating_cells(data, source)
     if cells is None or (column < 0).any():
         return None
-    summary, levels, new = _compared(data, matrix, column)
+    compared = compare(data, matrix, column)
+    levels, new = compared.levels, compared.new
+    if not (survey.settled or wanted == "sorted" or new.any()):
+        return None  # no row is new, so that all stay in their places
     user = np.repeat(np.arange(data.n_users), np.diff(matrix.indptr))
     columns = {source.user: pa.array(data.users[user]), source.item: pa.array(items[matrix.indices])}
     if source.rating is not None:
@@ -59,20 +61,7 @@ def release_in_order(
         table = pa.table([columns[k].cast(kind) for k, kind in enumerate(schema.types)], schema=schema)
     except pa.ArrowException:
         return None
-    return InOrder(table, summary, new, user) if levels.all() else None
-
-
-def _compared(data: PublicData, matrix: csr_array, column: Ints) -> tuple[ReleaseSummary, Ints, NDArray[np.bool_]]:
-    """The counts of rows, the level of each entry of the released matrix, and which entries are new."""
-    from attriguard.kernels.entries import compare_rows
-    from attriguard.kernels.threads import over_users
-
-    counts = np.empty((data.n_users, 3), dtype=np.int64)
-    levels, new = np.empty(matrix.nnz, dtype=np.int64), np.empty(matrix.nnz, dtype=np.bool_)
-    given = (*rows_of(data.X), column, *rows_of(matrix), data.scale.levels)
-    over_users(data.n_users, lambda start, stop: compare_rows(*given, start, stop, counts, levels, new))
-    kept, changed, removed = counts.sum(axis=0).tolist()
-    return ReleaseSummary(kept, changed, removed, added=int(np.count_nonzero(new))), levels, new
+    return InOrder(table, compared.summary, new, user) if levels.all() else None
 
 
 def _by_user_and_item(data: PublicData, source: SourceTable, survey: Survey, wanted: str) -> bool:

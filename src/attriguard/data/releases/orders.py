@@ -73,10 +73,10 @@ class Rows:
                 rank = _blocks(source.user_of_row, self.data.n_users)
             else:
                 rank, _ = ItemOrder(self.data.users, self.data.users[:0]).ranks(by_number=mode == "numbers")
-            return rank[source.user_of_row], rank[changes.added_users]
+            return _ranked(rank, source.user_of_row), rank[changes.added_users]
         if column == source.item:
             rank, new = self.item_order.ranks(by_number=mode == "numbers")
-            return rank[source.item_of_row], new[changes.added_columns]
+            return _ranked(rank, source.item_of_row), new[changes.added_columns]
         if column == source.rating:
             values = np.array(rating_values(self.data.scale))
             numbers = _numbers(plain_array(source.table.column(column)), mode)
@@ -225,6 +225,11 @@ def _blocks(user_of_row: Ints, n_users: int) -> Ints:
     first = np.flatnonzero(np.append(True, np.diff(user_of_row) != 0)) if user_of_row.size else user_of_row
     rank[user_of_row[first[::-1]]] = first[::-1]
     return rank
+
+
+def _ranked(rank: Ints, position: Ints) -> Ints:
+    """The rank of each position; most ids stand in their order already."""
+    return position if np.array_equal(rank, np.arange(rank.size)) else rank[position]
 
 
 def _numbers(cells: pa.Array, mode: str) -> NDArray[Any]:

@@ -188,9 +188,12 @@ def make_release(
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
-    chance, known = Chance.of(random_state, key), (survey, earlier or Earlier())
-    quick = _written_in_order(data, source, (matrix, catalogue), chance, survey, order)
-    return _release(data, source, (matrix, catalogue), chance, known, order) if quick is None else quick
+    chance, whole = Chance.of(random_state, key), (matrix, catalogue)
+    found, rows = (survey, None) if survey is not None else _surveyed(data, source)
+    quick = _written_in_order(data, source, whole, chance, (found, rows), order)
+    if quick is not None:
+        return quick
+    return _release(data, source, whole, chance, (found, earlier or Earlier()), order, part=survey is not None)
 
 
 def _written_in_order(
@@ -198,16 +201,16 @@ def _written_in_order(
     source: SourceTable,
     released: tuple[csr_array, NDArray[Any]],
     chance: Chance,
-    given: Survey | None,
+    known: tuple[Survey, Rows | None],
     wanted: str,
 ) -> Release | None:
     """The release of a table of numbers that is to be sorted, from the released matrix; None where that cannot be."""
     if wanted == "shuffled" or not are_plain(data, data.source or source, released[1]):
         return None
-    survey, rows = (given, None) if given is not None else _surveyed(data, source)
+    survey, rows = known
     made = release_in_order(data, source, released, survey, wanted)
-    if made is None or not (made.summary.added or survey.settled or wanted == "sorted"):
-        return None  # or no row is new, and all stay in their places
+    if made is None:
+        return None
     added = (made.new, made.user[made.new], released[0].indices[made.new].astype(np.int64))
     if chance.key is None:  # a generator goes on as it always did
         chance.draws((data.users, added[1]), (released[1], added[2]))
@@ -233,16 +236,19 @@ def _release(
     source: SourceTable,
     released: tuple[csr_array, NDArray[Any]],
     chance: Chance,
-    known: tuple[Survey | None, Earlier],
+    known: tuple[Survey, Earlier],
     wanted: str,
+    *,
+    part: bool,
 ) -> Release:
-    """Find the changes, fill the new rows, order and number the rows, and put the table together."""
-    (matrix, items), (given, earlier) = released, known
+    """Find the changes, fill the new rows, order and number the rows, and put the table together.
+
+    ``part``: the survey is that of a table of which this is a block.
+    """
+    (matrix, items), (survey, earlier) = released, known
     changes = find_changes(data, source, matrix, lookup(data.items, items))
-    if given is None:
-        survey = _surveyed(data, source)[0]
-    else:
-        survey = given if given.complete else given.with_items(source, data.items)
+    if part and not survey.complete:
+        survey = survey.with_items(source, data.items)
     draws = Draws(np.empty(0, dtype=np.uint64))
     if survey.columns or chance.key is None:  # a generator goes on as it always did; a key has nothing to draw
         draws = chance.draws((data.users, changes.added_users), (items, changes.added_columns))
@@ -255,7 +261,7 @@ def _release(
     how, telltale, next_number = dict(filled.how), list(filled.telltale), {}
     for k in (k for k, kind in survey.columns.items() if kind.kind == "number"):
         name = source.table.column_names[k]
-        column = row_ids(rows, k, survey, order, (chance, draws), part=given is not None)
+        column = row_ids(rows, k, survey, order, (chance, draws), part=part)
         if column is None:
             telltale.append(name)
             continue

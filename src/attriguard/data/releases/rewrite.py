@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import TableChanges
 from attriguard.data.releases.fill import Cells
 from attriguard.data.tables.arrays import plain_array, plain_type
-from attriguard.data.tables.cells import Column, gather, id_cells
+from attriguard.data.tables.cells import Column, gather, id_cells, only
 from attriguard.data.tables.rating_text import new_rating_cells
 from attriguard.data.tables.source import SourceTable
 from attriguard.errors import DataError
@@ -37,12 +38,16 @@ def rewrite(
 
     ``order`` has positions in the rows that stay followed by the new rows as the changes name them.
     """
+    schema, anew = source.table.schema, changes.added_users.size or changes.changed.any()
+    if not anew and np.array_equal(order, np.arange(order.size)):
+        columns = [_left(source, k, ~changes.removed, others.get(k)) for k in range(len(schema))]
+        return pa.table(columns, schema=released_schema(schema, order.size))
     rows = source.rows[~changes.removed]
     nothing = np.full(changes.added_users.size, -1, dtype=np.int64)
     last_row = np.full(data.n_users, source.table.num_rows, dtype=np.int64)
     last_row[source.user_of_row] = source.rows
     columns, fields = [], []
-    for k, field in enumerate(source.table.schema):
+    for k, field in enumerate(schema):
         column, given = source.table.column(k), others.get(k, (nothing, None))
         old = rows
         if k == source.user:
@@ -54,12 +59,21 @@ def rewrite(
         elif isinstance(given, tuple):
             new, extra = given
             field = field.with_nullable(field.nullable or bool((new < 0).any()))
-        columns.append(
-            _gather(column, np.concatenate((old, new))[order], extra, field) if isinstance(given, tuple) else given
-        )
+        if isinstance(given, tuple):
+            with _named(field):
+                columns.append(gather(column, np.concatenate((old, new))[order], extra))
+        else:
+            columns.append(given)
         fields.append(field)
-    schema = pa.schema(fields, metadata=source.table.schema.metadata)
-    return pa.table(columns, schema=released_schema(schema, order.size))
+    return pa.table(columns, schema=released_schema(pa.schema(fields, metadata=schema.metadata), order.size))
+
+
+def _left(source: SourceTable, k: int, stay: NDArray[np.bool_], given: Cells | Column | None) -> Column:
+    """A column of a release that only takes rows away."""
+    if given is not None and not isinstance(given, tuple):
+        return given
+    with _named(source.table.schema.field(k)):
+        return only(source.table.column(k), stay)
 
 
 def released_schema(schema: pa.Schema, n_rows: int) -> pa.Schema:
@@ -82,9 +96,11 @@ def _metadata(metadata: Mapping[bytes, bytes] | None, n_rows: int) -> Mapping[by
     return {b"pandas": json.dumps({name: noted[name] for name in noted if name != "attributes"}).encode()}
 
 
-def _gather(column: pa.ChunkedArray, index: Ints, extra: pa.Array | None, field: pa.Field) -> Column:
+@contextmanager
+def _named(field: pa.Field) -> Iterator[None]:
+    """Arrow's refusals in words of the table."""
     try:
-        return gather(column, index, extra)
+        yield
     except pa.ArrowException as error:
         raise DataError(
             f"column {field.name!r} holds {field.type}, which cannot be released with rows changed, removed or "

@@ -110,6 +110,13 @@ def gather(column: pa.ChunkedArray, index: NDArray[np.int64], extra: pa.Array | 
     return cells.take(rows).cast(column.type)
 
 
+def only(column: pa.ChunkedArray, keep: NDArray[np.bool_]) -> Column:
+    """The cells to be kept, as ``gather`` would give them."""
+    if pa.types.is_dictionary(column.type) or keep.all():
+        return gather(column, np.flatnonzero(keep))
+    return plain_array(column).filter(pa.array(keep)).cast(column.type)
+
+
 def _gather_dictionary(column: pa.ChunkedArray, rows: pa.Array, extra: pa.Array | None) -> pa.Array:
     """As ``gather``; categories keep their order, new ones come after them."""
     encoded = column.unify_dictionaries().combine_chunks() if column.num_chunks > 1 else column.chunk(0)

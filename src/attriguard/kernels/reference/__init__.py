@@ -12,7 +12,7 @@ from attriguard.kernels.reference.additions import bound_gains
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
-from attriguard.kernels.reference.entries import compare_rows, find_levels, find_rising, mark_new
+from attriguard.kernels.reference.entries import compare_rows, find_entries, find_rising, mark_new
 from attriguard.kernels.reference.greedy import attempts, greedy_search, mixed_slope, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
@@ -39,7 +39,7 @@ __all__ = [
     "conceal",
     "conceal_rows",
     "count_switched",
-    "find_levels",
+    "find_entries",
     "find_rising",
     "finish_rows",
     "greedy_search",

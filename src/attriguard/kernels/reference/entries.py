@@ -7,17 +7,16 @@ from typing import Any
 from attriguard.kernels.reference.arrays import Ints
 
 
-def find_levels(
-    indptr: Ints, indices: Ints, data: Any, rows: Ints, columns: Ints, levels: int,
-    start: int, stop: int, found: Ints, met: Any,
+def find_entries(
+    indptr: Ints, indices: Ints, values: Ints, rows: Ints, columns: Ints, start: int, stop: int, found: Ints, met: Any,
 ) -> None:  # fmt: skip
-    """The level of each wanted entry, 0 where there is none, and which entries were met."""
+    """The value of each wanted entry, -2 where there is none, and which entries were met."""
     known = {
         (u, int(indices[place])): place for u in range(indptr.size - 1) for place in range(indptr[u], indptr[u + 1])
     }
     for w in range(start, stop):
         place = known.get((int(rows[w]), int(columns[w])))
-        found[w] = 0 if place is None else round(float(data[place]) * levels)
+        found[w] = -2 if place is None else values[place]
         if place is not None:
             met[place] = True
 
@@ -34,20 +33,20 @@ def mark_new(
 
 def compare_rows(
     old_indptr: Ints, old_indices: Ints, old_data: Any, column: Ints, indptr: Ints, indices: Ints, data: Any,
-    levels: int, start: int, stop: int, counts: Ints, found: Ints, new: Any,
+    levels: int, start: int, stop: int, became: Ints, found: Ints, new: Any,
 ) -> None:  # fmt: skip
-    """How many entries of each row stayed, changed and went; the levels of its entries, and which are new."""
+    """What became of each old entry, -1 for one that stayed; the levels of all entries, and which are new."""
     for u in range(start, stop):
-        before = {
-            int(column[old_indices[e]]): round(float(old_data[e]) * levels)
-            for e in range(old_indptr[u], old_indptr[u + 1])
-        }
         after = {int(indices[e]): round(float(data[e]) * levels) for e in range(indptr[u], indptr[u + 1])}
-        same = sum(after.get(item) == level for item, level in before.items())
-        gone = sum(item not in after for item in before)
-        counts[u] = same, len(before) - same - gone, gone
+        had = set()
+        for e in range(old_indptr[u], old_indptr[u + 1]):
+            item, level = int(column[old_indices[e]]), round(float(old_data[e]) * levels)
+            now = level if item < 0 else after.get(item, 0)
+            stayed = now == level and (item < 0 or item in after)
+            became[e] = -1 if stayed else now
+            had.add(item)
         for e in range(indptr[u], indptr[u + 1]):
-            found[e], new[e] = after[int(indices[e])], int(indices[e]) not in before
+            found[e], new[e] = after[int(indices[e])], int(indices[e]) not in had
 
 
 def find_rising(among: Ints, keys: Ints, start: int, stop: int, places: Ints) -> None:
