@@ -9,9 +9,11 @@ import pytest
 
 from attriguard.experiments import get
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Check, Experiment
+from attriguard.experiments.beyond_everyone import CALLED, OTHERS, RETRAIN, attack, strong, worst_of
 from attriguard.experiments.figure6 import PUBLISHED
 from attriguard.experiments.figure7 import mixed
 from attriguard.experiments.profiles import BUDGETS
+from attriguard.guard import AttriGuard
 
 
 class Judged(Experiment):
@@ -226,6 +228,48 @@ def test_who_knows_is_compared_with_himself():
     assert get("beyond-aware").verdict(numbers(unaware=(0.3, 0.36), aware=(0.32, 0.37, 0.31))) == HOLDS
     assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.38, 0.37, 0.10))) == FAILS
     assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.10, 0.36, 0.34))) == FAILS
+
+
+def everyone(strangers, informed, inversion=0.0, **more):
+    """Numbers of `beyond-everyone` with two seeds: two attackers, and one who weighs what was removed."""
+    undone = "removal-inversion(LNN-A)"
+    found = {
+        "strangers": {"retrained(LR-A)": {"0": [0.1], "1": [0.1]}, "retrained(MLP-A)": strangers,
+                      undone: {"0": [inversion], "1": [inversion]}},
+        "informed": {"LR-A": {"0": [0.1]}, "MLP-A": informed},
+    }  # fmt: skip
+    return {
+        "seeds": ["0", "1"],
+        "budgets": {name: [4.0] for name in found},
+        "accuracy": found,
+        "is_papers": True,
+    } | more
+
+
+def test_the_budget_of_everyone_is_judged_by_the_strongest_of_each_seed():
+    judged = get("beyond-everyone")
+    low, high = {"0": [0.14], "1": [0.15]}, {"0": [0.22], "1": [0.24]}
+    assert judged.verdict(everyone(high, low)) == HOLDS
+    assert judged.verdict(everyone(high, low, inversion=0.3)) == PARTLY  # the strongest of all is asked the same
+    assert judged.verdict(everyone({"0": [0.22], "1": [0.26]}, low)) == PARTLY  # 0.24 in the mean
+    assert judged.verdict(everyone({"0": [0.3], "1": [0.4]}, low, is_papers=False)) == HOLDS
+    assert judged.verdict(everyone(low, high)) == FAILS
+    mean, half = worst_of(everyone({"0": [0.05], "1": [0.3]}, low, inversion=0.2), "strangers", everybody=True)
+    assert mean == pytest.approx([0.25])  # the strongest is another one with each seed
+    assert half == pytest.approx([12.706 * 0.05], rel=1e-3)
+
+
+def test_only_who_came_near_attacks_with_the_other_seeds():
+    found = {"a": {"0": [0.4, 0.2]}, "b": {"0": [0.3, 0.18]}, "c": {"0": [0.36, 0.1]}, "d": {"0": [0.375, 0.1]}}
+    assert strong(found, "0") == ["a", "b", "d"]
+
+
+def test_every_attacker_on_the_budget_of_everyone_can_be_made(tiny_twin):
+    guard = AttriGuard(goal="conceal", scale=tiny_twin.scale, random_state=0).fit(tiny_twin.X, tiny_twin.y)
+    for setting in RETRAIN:
+        for name in (*RETRAIN[setting], *OTHERS[setting]):
+            attack(CALLED.get(name, name), guard, 0).check_options()
+    assert attack("own-guard(MLP-A)", guard, 0, originals=True).originals
 
 
 def test_overlapping_halves(tiny_twin):

@@ -42,6 +42,7 @@ TABLE = {
     "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
     "beyond-releases": "attriguard.experiments.beyond_releases:BeyondReleases",
     "beyond-cost": "attriguard.experiments.beyond_cost:BeyondCost",
+    "beyond-everyone": "attriguard.experiments.beyond_everyone:BeyondEveryone",
 }
 # What an experiment is written with; a module is loaded when one of its names is first asked for.
 _EXPORTS = {

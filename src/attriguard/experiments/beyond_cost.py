@@ -12,50 +12,29 @@ everyone and the users' values loses less NDCG at 10 than `conceal` with the sam
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from attriguard.attacks import lineup
-from attriguard.evaluation.check import Checker
 from attriguard.evaluation.figures import rounded
-from attriguard.evaluation.inference import divide
-from attriguard.evaluation.informed import farthest
 from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.own_table import OwnTable, Way
 from attriguard.experiments.workspace import Workspace
-from attriguard.goals.base import Truth
-from attriguard.goals.crossfit import CrossFitted
 from attriguard.goals.price import EVERYONE, USER
 from attriguard.guard import AttriGuard
-from attriguard.plan import Plan
 from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import Line, LinePlot
 from attriguard.utility import get as get_recommender
 from attriguard.utility.recommendation import RecommendationTest
 
-ATTACKS = ("LR-A", "MLP-A")
 RECOMMENDER, N = "ALS", 10
 SPLIT = 0.5
 # What the strongest attacker is left with where the ways are compared, on the paper's data and elsewhere: a share of
 # what he infers without a guard.
 LEVEL = 0.7
-
-
-class Way(NamedTuple):
-    """A goal, whose budget it has, and whether it is told the users' values."""
-
-    goal: str
-    over: str
-    informed: bool = False
-
-    @property
-    def name(self) -> str:
-        """For tables."""
-        return f"{self.goal}, {'everyone' if self.over == EVERYONE else 'each user'}{', informed' * self.informed}"
 
 
 PLAIN, BEST = Way("conceal", USER), Way("conceal", EVERYONE, informed=True)
@@ -181,21 +160,17 @@ class _Trial:
         """What all ways share, made when the first of them is measured."""
         if self._ready:
             return
-        X, y, seed = self.users.X, self.users.y, self.seed
+        X, seed = self.users.X, self.seed
         recommender = get_recommender(RECOMMENDER, random_state=seed)
         self.test = RecommendationTest(X, np.arange(X.shape[0]), recommender, ns=[N], random_state=seed)
-        self.X = self.test.X_protected
-        self.group = divide(y, seed)
         made = AttriGuard(goal="both", split=SPLIT, scale=self.scale, random_state=seed)
-        numbers = range(int(self.group.max()) + 1)
-        self.guards = [copy.copy(made).fit(self.X[self.group != k], y[self.group != k]) for k in numbers]
-        self.checker = Checker(self.X, y, divide(y, seed + 1), lineup(ATTACKS, random_state=seed))
+        self.table = OwnTable(replace(self.users, X=self.test.X_protected, source=None), made, seed)
         self._ready = True
 
     def before(self) -> dict[str, float]:
         """Without a guard."""
         self._prepare()
-        found = self.checker.check([self.X])
+        found = self.table.checker.check([self.test.X_protected])
         loss = self.test.before
         return {
             "accuracy": rounded(found.strongest_before("accuracy").accuracy.value, 6),
@@ -207,9 +182,9 @@ class _Trial:
     def measure(self, way: Way, budget: float, progress: Progress) -> dict[str, float]:
         """One way at one budget."""
         self._prepare()
-        plan = self._plan(way, budget, progress)
+        plan = self.table.plan(way, budget, progress)
         released = plan.release(self.seed)
-        found, loss = self.checker.check([released]), self.test.loss(released)
+        found, loss = self.table.checker.check([released]), self.test.loss(released)
         return {
             "changes": rounded(float(plan.expected_cost.mean())),
             "accuracy": rounded(found.strongest_after("accuracy").accuracy.value, 6),
@@ -218,16 +193,3 @@ class _Trial:
             "ndcg": rounded(float(loss.ndcg_after[0]), 6),
             "coverage": rounded(float(loss.coverage_after[0]), 6),
         }
-
-    def _plan(self, way: Way, budget: float, progress: Progress) -> Plan:
-        options = {"goal": way.goal, "budget": budget, "budget_over": way.over}
-        planners = tuple(copy.copy(guard).set_params(**options).planner() for guard in self.guards)
-        planner = CrossFitted(planners, self.group)
-
-        def plan(share: float | None, part: Progress) -> Plan:
-            truth = None if share is None else Truth(self.users.y, share)
-            return planner.plan(self.X, truth=truth, users=self.users.users, progress=part)
-
-        if not way.informed:
-            return plan(None, progress)
-        return farthest(plan, lambda tried: self.checker.unaware_auc(tried.release(0), ATTACKS), progress)[0]

@@ -1,0 +1,69 @@
+"""A publisher's own table in an experiment: all of its users are protected, each by a guard that learnt from others."""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+from attriguard.attacks import lineup
+from attriguard.data.public_data import PublicData
+from attriguard.evaluation.check import Checker
+from attriguard.evaluation.inference import divide
+from attriguard.evaluation.informed import farthest
+from attriguard.goals.base import Truth
+from attriguard.goals.crossfit import CrossFitted
+from attriguard.goals.price import EVERYONE
+from attriguard.guard import AttriGuard
+from attriguard.plan import Plan
+from attriguard.progress import Progress
+
+# Attackers who say how far an informed guard may go.
+TRIED = ("LR-A", "MLP-A")
+
+
+class Way(NamedTuple):
+    """A goal, whose budget it has, and whether it is told the users' values."""
+
+    goal: str
+    over: str
+    informed: bool = False
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+        return f"{self.goal}, {'everyone' if self.over == EVERYONE else 'each user'}{', informed' * self.informed}"
+
+
+class OwnTable:
+    """Users whose values are known, the guards that learn from them, and those who attack what is released.
+
+    Parameters
+    ----------
+    users
+        All of them disclose the attribute. Their ratings are what is protected.
+    guard
+        The options of the guards; one learns from the users of all groups but one, and protects that one.
+    seed
+        Decides the groups, another for the attackers than for the guards.
+    """
+
+    def __init__(self, users: PublicData, guard: AttriGuard, seed: int) -> None:
+        self.users = users
+        self.group = divide(users.y, seed)
+        numbers = range(int(self.group.max()) + 1)
+        self.guards = [copy.copy(guard).fit(users.X[self.group != k], users.y[self.group != k]) for k in numbers]
+        self.checker = Checker(users.X, users.y, divide(users.y, seed + 1), lineup(TRIED, random_state=seed))
+
+    def plan(self, way: Way, budget: float, progress: Progress) -> Plan:
+        """The plan for all users; an informed one goes as far as it may."""
+        options = {"goal": way.goal, "budget": budget, "budget_over": way.over}
+        planners = tuple(copy.copy(guard).set_params(**options).planner() for guard in self.guards)
+        planner = CrossFitted(planners, self.group)
+
+        def plan(share: float | None, part: Progress) -> Plan:
+            truth = None if share is None else Truth(self.users.y, share)
+            return planner.plan(self.users.X, truth=truth, users=self.users.users, progress=part)
+
+        if not way.informed:
+            return plan(None, progress)
+        return farthest(plan, lambda tried: self.checker.unaware_auc(tried.release(0), TRIED), progress)[0]
