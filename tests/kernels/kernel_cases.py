@@ -149,6 +149,14 @@ def compare_rows(rng):
     return [*old, column, *now, 5, *span(rng, n), *result]
 
 
+def sum_ranges(rng):
+    n, n_items = users(rng), int(rng.integers(1, 15))
+    indptr, indices, _ = rows(rng, n, n_items)
+    number = rng.integers(0, 6, indices.size).astype(np.int32)
+    factor = rng.integers(0, 2**64, n_items, dtype=np.uint64)
+    return [factor, indices, number, indptr[:-1].copy(), indptr[1:].copy(), *span(rng, n), untouched(n, np.uint64)]
+
+
 def find_rising(rng):
     n, wanted = int(rng.integers(0, 12)), int(rng.integers(0, 20))
     among, asked = np.sort(rng.choice(30, n, replace=False)), np.sort(rng.integers(-2, 32, wanted))

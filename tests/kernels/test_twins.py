@@ -43,6 +43,7 @@ TABLE = {
     "edits.l2_costs": Comparison(cases.l2_costs, 1e-14),
     "entries.compare_rows": Comparison(cases.compare_rows, 0),
     "entries.find_entries": Comparison(cases.find_entries, 0),
+    "entries.sum_ranges": Comparison(cases.sum_ranges, 0),
     "entries.find_rising": Comparison(cases.find_rising, 0),
     "entries.mark_new": Comparison(cases.mark_new, 0),
     "greedy.greedy_search": Comparison(cases.greedy, 0),

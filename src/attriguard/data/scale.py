@@ -78,8 +78,12 @@ class RatingScale:
 
     def to_unit(self, raw: ArrayLike) -> NDArray[np.float32]:
         """Raw ratings as entries in [0, 1]; the caller has checked that they are on the scale."""
-        level = np.rint((np.asarray(raw, dtype=np.float64) - self.floor) / self.step)
-        return (level / self.levels).astype(np.float32)
+        level = np.array(raw, dtype=np.float64)
+        level -= self.floor  # in place, since a table may be large
+        level /= self.step
+        np.rint(level, out=level)
+        level /= self.levels
+        return level.astype(np.float32)
 
     def from_unit(self, unit: ArrayLike) -> NDArray[np.float64]:
         """Entries in [0, 1] as raw ratings, on the grid."""

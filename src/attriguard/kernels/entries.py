@@ -127,3 +127,20 @@ def find_rising(among: Any, keys: Any, start: int, stop: int, places: Any) -> No
         while low < among.shape[0] and among[low] < keys[w]:
             low += 1
         places[w] = low if low < among.shape[0] and among[low] == keys[w] else -1
+
+
+@njit(
+    nb.void(
+        const(nb.uint64, 1), const(nb.int32, 1), const(nb.int32, 1), const(nb.int64, 1), const(nb.int64, 1),
+        nb.int64, nb.int64, out(nb.uint64, 1),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def sum_ranges(factor: Any, index: Any, number: Any, first: Any, end: Any, start: int, stop: int, sums: Any) -> None:
+    """For each range the sum of its numbers, each times the factor of its index; 64 bits, which go round."""
+    for w in range(start, stop):
+        total = np.uint64(0)
+        for e in range(first[w], end[w]):
+            total += factor[index[e]] * np.uint64(number[e])
+        sums[w] = total

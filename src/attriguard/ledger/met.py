@@ -23,6 +23,7 @@ from attriguard.data.releases.told import Earlier, ToldRows
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.kernels.rows import merged
+from attriguard.kernels.threads import over_users
 from attriguard.ledger.entries import Entries
 from attriguard.ledger.standing import Standing, columns_of, stand
 
@@ -70,10 +71,11 @@ class Met:
         if not (end > first).any():
             return np.zeros(self.hashes.size, dtype=np.bool_)
         factor = np.frombuffer(secrets.token_bytes(8 * self.items.size), dtype=np.uint64)
-        X, levels = self.data.X, self.data.scale.levels
-        level = np.rint(X.data.astype(np.float64) * levels).astype(np.uint64)
-        now = _sums(factor[column][X.indices] * level, X.indptr[:-1], X.indptr[1:])
-        then = _sums(factor[old_column][self.entries.item] * self.entries.own.astype(np.uint64), first, end)
+        X, entries = self.data.X, self.entries
+        level = np.rint(X.data * np.float32(self.data.scale.levels)).astype(np.int32)
+        indptr = X.indptr.astype(np.int64)
+        now = _sums(factor[column], X.indices, level, indptr[:-1], indptr[1:])
+        then = _sums(factor[old_column], entries.item, entries.own, first, end)
         return (now == then) & (end > first)
 
     @cached_property
@@ -181,7 +183,12 @@ class Met:
         return self._whole.history(number, most)
 
 
-def _sums(parts: NDArray[np.uint64], first: Ints, end: Ints) -> NDArray[np.uint64]:
-    """The sum of each range of parts."""
-    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts)])
-    return total[end] - total[first]  # numbers of 64 bits go round, and so do their sums
+def _sums(
+    factor: NDArray[np.uint64], index: NDArray[np.int32], number: NDArray[np.int32], first: Ints, end: Ints
+) -> NDArray[np.uint64]:
+    """Of each range the sum of its numbers, each times the factor of its index."""
+    from attriguard.kernels.entries import sum_ranges
+
+    sums, given = np.empty(first.size, dtype=np.uint64), (factor, index, number, first, end)
+    over_users(first.size, lambda start, stop: sum_ranges(*given, start, stop, sums))
+    return sums

@@ -21,7 +21,7 @@ from attriguard.data.releases.changes import TableChanges
 from attriguard.data.releases.fill import Filled
 from attriguard.data.releases.item_order import ItemOrder
 from attriguard.data.releases.survey import Survey
-from attriguard.data.tables.arrays import plain_array, plain_type
+from attriguard.data.tables.arrays import are_all, plain_array, plain_type
 from attriguard.data.tables.cells import gather, rating_values
 from attriguard.data.tables.source import SourceTable
 
@@ -229,7 +229,7 @@ def _blocks(user_of_row: Ints, n_users: int) -> Ints:
 
 def _ranked(rank: Ints, position: Ints) -> Ints:
     """The rank of each position; most ids stand in their order already."""
-    return position if np.array_equal(rank, np.arange(rank.size)) else rank[position]
+    return position if are_all(rank) else rank[position]
 
 
 def _numbers(cells: pa.Array, mode: str) -> NDArray[Any]:

@@ -30,6 +30,7 @@ from attriguard.data.releases.rewrite import rewrite
 from attriguard.data.releases.row_ids import row_ids
 from attriguard.data.releases.survey import Survey, survey_table
 from attriguard.data.releases.told import Earlier, with_told_cells
+from attriguard.data.tables.arrays import are_all
 from attriguard.data.tables.cells import Column
 from attriguard.data.tables.csv_text import CsvStyle, render_csv
 from attriguard.data.tables.ids import lookup
@@ -44,7 +45,7 @@ def align_items(data: PublicData, items: ArrayLike) -> tuple[csr_array, NDArray[
     catalogue = np.asarray(items)
     column = lookup(data.items, catalogue)
     X = data.X
-    if np.array_equal(column, np.arange(catalogue.size)):  # the very items, in that order
+    if column.size == catalogue.size and are_all(column):  # the very items, in that order
         return X, data.items[:0]
     target, shape = column.astype(np.int32)[X.indices], (data.n_users, catalogue.size)
     if (column >= 0).all():

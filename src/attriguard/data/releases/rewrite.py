@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.changes import TableChanges
 from attriguard.data.releases.fill import Cells
-from attriguard.data.tables.arrays import plain_array, plain_type
+from attriguard.data.tables.arrays import are_all, plain_array, plain_type
 from attriguard.data.tables.cells import Column, gather, id_cells, only
 from attriguard.data.tables.rating_text import new_rating_cells
 from attriguard.data.tables.source import SourceTable
@@ -39,7 +39,7 @@ def rewrite(
     ``order`` has positions in the rows that stay followed by the new rows as the changes name them.
     """
     schema, anew = source.table.schema, changes.added_users.size or changes.changed.any()
-    if not anew and np.array_equal(order, np.arange(order.size)):
+    if not anew and are_all(order):
         columns = [_left(source, k, ~changes.removed, others.get(k)) for k in range(len(schema))]
         return pa.table(columns, schema=released_schema(schema, order.size))
     rows = source.rows[~changes.removed]

@@ -17,7 +17,7 @@ from attriguard.data.releases.chance import Chance, Draws
 from attriguard.data.releases.orders import Rows, completed, find_order
 from attriguard.data.releases.places import in_order, shuffled
 from attriguard.data.releases.survey import ColumnKind, Survey
-from attriguard.data.tables.arrays import plain_array, plain_type
+from attriguard.data.tables.arrays import are_all, plain_array, plain_type
 from attriguard.data.tables.cells import gather
 
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ def row_ids(
     ``released`` are the released rows as positions in the rows that stay followed by the new ones.
     """
     kind, old = survey.columns[k], _read(rows, k)
-    same = np.array_equal(released, np.arange(old.size)) and not rows.changes.removed.any()
+    same = released.size == old.size and are_all(released) and not rows.changes.removed.any()
     if kind.follows:
         start = survey.next_number.get(k, int(old[0]) if old.size else 0)
         steps = np.cumsum(_gaps(old, kind, released.size, chance[0])) * kind.follows

@@ -1,8 +1,13 @@
-"""Arrow arrays in one piece and in their plain type, which all of Arrow's functions understand."""
+"""Arrow arrays in one piece and in their plain type, which all of Arrow's functions understand; and positions."""
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+
+# Positions that are looked at together.
+BLOCK = 1 << 20
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -40,3 +45,9 @@ def _plain_chunk(chunk: pa.Array, kind: pa.DataType) -> pa.Array:
         # The values are cast, not the array: Arrow cannot cast every type of dictionary.
         return chunk.dictionary.cast(kind).take(chunk.indices)
     return chunk.cast(kind)
+
+
+def are_all(index: NDArray[np.integer]) -> bool:
+    """Whether the positions are 0, 1, 2 and so on; block by block, so that a large table needs no second array."""
+    starts = range(0, index.size, BLOCK)
+    return all(np.array_equal(index[k : k + BLOCK], np.arange(k, min(k + BLOCK, index.size))) for k in starts)

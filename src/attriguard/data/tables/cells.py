@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from attriguard.data.scale import RatingScale
-from attriguard.data.tables.arrays import plain_array
+from attriguard.data.tables.arrays import are_all, plain_array
 from attriguard.data.tables.table import InputTable
 from attriguard.errors import DataError
 
@@ -98,7 +98,7 @@ def id_cells(ids: NDArray[Any], kind: pa.DataType) -> pa.Array:
 
 def gather(column: pa.ChunkedArray, index: NDArray[np.int64], extra: pa.Array | None = None) -> Column:
     """Cells by position in the column followed by ``extra``; -1 gives a null. The column's type is kept."""
-    if index.size == len(column) and np.array_equal(index, np.arange(index.size)):
+    if index.size == len(column) and are_all(index):
         return column
     none = index < 0
     rows = pa.array(index, mask=none if none.any() else None)

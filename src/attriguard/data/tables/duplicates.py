@@ -51,7 +51,9 @@ def build_matrix(
     duplicates: str,
 ) -> tuple[csr_array, SourceTable]:
     """X, and the source with one row for each (user, item); ``raw`` is None for likes."""
-    unit = np.ones(source.rows.size, dtype=np.float32) if raw is None else scale.to_unit(raw[source.rows])
+    if raw is not None and raw.size != source.rows.size:
+        raw = raw[source.rows]
+    unit = np.ones(source.rows.size, dtype=np.float32) if raw is None else scale.to_unit(raw)
     keys = source.user_of_row * shape[1] + source.item_of_row
     if (keys[1:] > keys[:-1]).all():  # sorted by user and item already, each pair once
         return _as_they_stand(unit, source, shape), source
@@ -68,7 +70,7 @@ def build_matrix(
     order, starts, counts = _group(keys)
     last = order[starts + counts - 1]
     if duplicates == "mean" and raw is not None:
-        mean = scale.to_unit(np.add.reduceat(raw[source.rows][order], starts) / counts)
+        mean = scale.to_unit(np.add.reduceat(raw[order], starts) / counts)
         moved = unit[last] != mean
         levels = np.rint(mean[moved] * scale.levels).astype(np.int64)
         source = _with_levels(source, scale, last[moved], levels)

@@ -12,7 +12,7 @@ from attriguard.kernels.reference.additions import bound_gains
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
 from attriguard.kernels.reference.conceal import conceal, conceal_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
-from attriguard.kernels.reference.entries import compare_rows, find_entries, find_rising, mark_new
+from attriguard.kernels.reference.entries import compare_rows, find_entries, find_rising, mark_new, sum_ranges
 from attriguard.kernels.reference.greedy import attempts, greedy_search, mixed_slope, rival_of, run_on, search_pair
 from attriguard.kernels.reference.hull import hull_gains
 from attriguard.kernels.reference.kkt import priced_row, priced_rows, solve_row, solve_rows
@@ -60,5 +60,6 @@ __all__ = [
     "shake_words",
     "solve_row",
     "solve_rows",
+    "sum_ranges",
     "train_epoch",
 ]

@@ -54,3 +54,11 @@ def find_rising(among: Ints, keys: Ints, start: int, stop: int, places: Ints) ->
     known = {int(each): place for place, each in enumerate(among)}
     for w in range(start, stop):
         places[w] = known.get(int(keys[w]), -1)
+
+
+def sum_ranges(
+    factor: Any, index: Ints, number: Ints, first: Ints, end: Ints, start: int, stop: int, sums: Any
+) -> None:  # fmt: skip
+    """For each range the sum of its numbers, each times the factor of its index, modulo 2 to the 64."""
+    for w in range(start, stop):
+        sums[w] = sum(int(factor[index[e]]) * int(number[e]) for e in range(first[w], end[w])) % 2**64
