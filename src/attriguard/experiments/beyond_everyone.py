@@ -67,7 +67,7 @@ MOST: Mapping[str, Mapping[float, float]] = {
 }
 SEEDS = 3
 NEAR = 0.03
-HIDDEN = 1000
+HIDDEN = 300
 
 
 class BeyondEveryone(Experiment):
