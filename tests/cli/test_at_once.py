@@ -38,6 +38,8 @@ MISTAKES = [
     (["fit", "--output", "g"], "name a table of RATINGS"),
     (["fit", "--dataset", "twn", "--output", "g"], "did you mean twin?"),
     (["audit", *FIT[1:-2], "--attacks", "LR-A,LS-A"], "unknown attack 'LS-A'"),
+    (["evaluate", *FIT[1:-2], "--attacks", "self-trained(LS-A)"], "unknown attack 'LS-A'"),
+    (["evaluate", *FIT[1:-2], "--attacks", "selftrained(LR-A)"], "unknown attack 'selftrained(LR-A)'"),
     (["evaluate", *FIT[1:-2], "--defenses", "Blurme"], "did you mean BlurMe?"),
     (["reproduce", "figure-99"], "unknown experiment 'figure-99'"),
     (["bench", "--only", "phase3"], "unknown part 'phase3'"),

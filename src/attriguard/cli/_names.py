@@ -23,17 +23,26 @@ class Names:
     kind: str  # what errors call one of them
     known: Callable[[], Sequence[str]]
     several: bool = False
+    ways: Callable[[], Sequence[str]] = tuple  # "self-trained", for self-trained(MLP-A)
 
     def check(self, given: str | Sequence[str] | None) -> None:
         """Refuse a name that is unknown; nothing, and "all" where several may be given, is left to the command."""
         text = given.split(",") if isinstance(given, str) and self.several else given
         names = [text] if isinstance(text, str) else text or ()
-        strange = [name for name in map(str.strip, names) if name and ":" not in name and name not in self.known()]
+        strange = [
+            name for name in map(self._made_from, names) if name and ":" not in name and name not in self.known()
+        ]
         if not strange or (self.several and strange == [ALL]):
             return
         close = get_close_matches(strange[0], self.known(), 1)
         meant = f"; did you mean {close[0]}?" if close else ""
         raise ParameterError(f"unknown {self.kind} {strange[0]!r}; known: {', '.join(self.known())}{meant}")
+
+    def _made_from(self, name: str) -> str:
+        """The name in the parentheses, where it stands in some behind a way; else the name."""
+        way, opened, inner = name.strip().partition("(")
+        made = opened and inner.endswith(")") and way.strip() in self.ways()
+        return self._made_from(inner[:-1]) if made else name.strip()
 
     def complete(self, incomplete: str) -> list[str]:
         """What the shell offers for the beginning of a name; names that were given before it stay."""
@@ -45,6 +54,12 @@ def _attacks() -> Sequence[str]:
     import attriguard as ag
 
     return ag.attacks.names()
+
+
+def _ways() -> Sequence[str]:
+    import attriguard as ag
+
+    return list(ag.attacks.WAYS)
 
 
 def _defenses() -> Sequence[str]:
@@ -86,7 +101,7 @@ PARTS = _fixed(
 )
 # By the name of the option, which means the same in every command.
 NAMES: dict[str, Names] = {
-    "attacks": Names("attack", _attacks, several=True),
+    "attacks": Names("attack", _attacks, several=True, ways=_ways),
     "classifier": Names("classifier", _fixed("lr", "lr-ova", "nn")),
     "dataset": Names("data set", _datasets),
     "defenses": Names("defense", _defenses, several=True),
@@ -94,12 +109,12 @@ NAMES: dict[str, Names] = {
     "experiments": Names("experiment", _experiments),
     "goal": Names("goal", GOALS),
     "goals": Names("goal", GOALS, several=True),
-    "inversion": Names("attack", _attacks, several=True),
+    "inversion": Names("attack", _attacks, several=True, ways=_ways),
     "only": Names("part", PARTS, several=True),
     "policy": Names("policy", _fixed("modify_exist", "add_new", "modify_add")),
     "profile": Names("profile", _fixed("quick", "paper")),
     "recommender": Names("recommender", _fixed("SVD", "ALS", "PureSVD")),
-    "retrained": Names("attack", _attacks, several=True),
+    "retrained": Names("attack", _attacks, several=True, ways=_ways),
     "search": Names("search", _fixed("probability", "margin", "panda", "exact", "fgsm", "jsma", "cw")),
     "target": Names("target", _fixed("train", "uniform")),
     "unmatched": Names("unmatched", _fixed("error", "keep", "drop")),
