@@ -230,12 +230,11 @@ def test_who_knows_is_compared_with_himself():
     assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.10, 0.36, 0.34))) == FAILS
 
 
-def everyone(strangers, informed, inversion=0.0, **more):
-    """Numbers of `beyond-everyone` with two seeds: two attackers, and one who weighs what was removed."""
-    undone = "removal-inversion(LNN-A)"
+def everyone(strangers, informed, unaware=0.0, **more):
+    """Numbers of `beyond-everyone` with two seeds: two attackers who retrain, and one who does not."""
     found = {
         "strangers": {"retrained(LR-A)": {"0": [0.1], "1": [0.1]}, "retrained(MLP-A)": strangers,
-                      undone: {"0": [inversion], "1": [inversion]}},
+                      "LNN-A": {"0": [unaware], "1": [unaware]}},
         "informed": {"LR-A": {"0": [0.1]}, "MLP-A": informed},
     }  # fmt: skip
     return {
@@ -250,11 +249,11 @@ def test_the_budget_of_everyone_is_judged_by_the_strongest_of_each_seed():
     judged = get("beyond-everyone")
     low, high = {"0": [0.14], "1": [0.15]}, {"0": [0.22], "1": [0.24]}
     assert judged.verdict(everyone(high, low)) == HOLDS
-    assert judged.verdict(everyone(high, low, inversion=0.3)) == PARTLY  # the strongest of all is asked the same
+    assert judged.verdict(everyone(high, low, unaware=0.3)) == PARTLY  # the strongest of all is asked the same
     assert judged.verdict(everyone({"0": [0.22], "1": [0.26]}, low)) == PARTLY  # 0.24 in the mean
     assert judged.verdict(everyone({"0": [0.3], "1": [0.4]}, low, is_papers=False)) == HOLDS
     assert judged.verdict(everyone(low, high)) == FAILS
-    mean, half = worst_of(everyone({"0": [0.05], "1": [0.3]}, low, inversion=0.2), "strangers", everybody=True)
+    mean, half = worst_of(everyone({"0": [0.05], "1": [0.3]}, low, unaware=0.2), "strangers", everybody=True)
     assert mean == pytest.approx([0.25])  # the strongest is another one with each seed
     assert half == pytest.approx([12.706 * 0.05], rel=1e-3)
 
