@@ -26,6 +26,7 @@ ATTACKS = {
     "LNN-A": {"random_state": 0},
     "DS-A": {"random_state": 0},
     "GBM-A": {"random_state": 0, "rounds": 10},
+    "NB-A": {"random_state": 0},
 }
 NEEDS_TORCH = [name for name in ATTACKS if "nn" in ag.attacks.class_of(name).needs]
 

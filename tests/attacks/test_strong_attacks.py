@@ -13,7 +13,8 @@ from sklearn.base import clone
 import attriguard as ag
 from attriguard.attacks import Attack, OwnGuard, RemovalInversion, Retrained, SelfTrained
 from attriguard.attacks.absence import agreeing_weights
-from attriguard.attacks.boosting import NaiveBayes, most_telling
+from attriguard.attacks.bayes import FOLDS, NaiveBayes, out_of_fold
+from attriguard.attacks.boosting import most_telling
 from attriguard.attacks.ownguard import halves
 from attriguard.attacks.selftrained import surest
 from attriguard.errors import DataError, ParameterError
@@ -90,6 +91,29 @@ def test_naive_bayes_by_hand():
     np.testing.assert_allclose(np.exp(bayes.infer(X)).sum(axis=1), 1)
 
 
+def test_scores_out_of_fold_come_from_others():
+    """A user whose item nobody else has: naive Bayes that learnt from him would know his value."""
+    X = csr_array(np.eye(40, dtype=np.float32))
+    codes = np.arange(40) % 2
+    scores = out_of_fold(X, codes, 2, np.random.default_rng(0))
+    assert (NaiveBayes(X, codes, 2).infer(X).argmax(axis=1) == codes).all()
+    assert np.unique(scores.round(9), axis=0).shape[0] <= FOLDS  # all that is left is how many of each value a fold has
+
+
+def test_weighed_naive_bayes_reads_what_is_missing_and_knows_how_sure_it_may_be():
+    """Twenty copies of one item that only users of value 1 lack: naive Bayes alone counts them twenty times."""
+    chance = np.random.default_rng(0)
+    y = chance.integers(0, 2, 2000)
+    lacks = chance.random(2000) < np.where(y, 0.7, 0.3)
+    X = csr_array(np.where(lacks[:, None], 0.0, np.ones((2000, 20))).astype(np.float32))
+    attack = ag.attacks.get("NB-A", random_state=0).fit(X[:1500], y[:1500])
+    sure = attack.predict_proba(X[1500:])
+    assert accuracy(attack, X[1500:], y[1500:]) == pytest.approx(0.7, abs=0.05)
+    assert sure.max(axis=1).mean() == pytest.approx(0.7, abs=0.05)
+    alone = np.exp(NaiveBayes(X[:1500], y[:1500], 2).infer(X[1500:]))
+    assert alone.max(axis=1).mean() > 0.99
+
+
 def test_the_most_telling_items_are_kept_in_their_order():
     X = csr_array(np.array([[0, 1, 1, 0], [0, 1, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0.0]]))
     assert most_telling(X, np.array([0, 0, 1, 1]), 2).tolist() == [0, 1]
@@ -98,8 +122,8 @@ def test_the_most_telling_items_are_kept_in_their_order():
 
 @pytest.mark.parametrize(
     ("name", "option", "value"),
-    [("GBM-A", "items", 0), ("GBM-A", "leaves", 1), ("GBM-A", "learning_rate", 0), ("DS-A", "width", 0),
-     ("DS-A", "dropout", 1.0), ("LNN-A", "hidden", 0)],
+    [("NB-A", "C", 0), ("GBM-A", "items", 0), ("GBM-A", "leaves", 1), ("GBM-A", "learning_rate", 0),
+     ("DS-A", "width", 0), ("DS-A", "dropout", 1.0), ("LNN-A", "hidden", 0)],
 )  # fmt: skip
 def test_wrong_options_are_told_before_any_work(name, option, value):
     with pytest.raises(ParameterError, match=option):

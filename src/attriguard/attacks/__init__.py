@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from attriguard.attacks.adversarial import AdversarialTraining as AdversarialTraining
     from attriguard.attacks.base import Attack as Attack
     from attriguard.attacks.baseline import Baseline as Baseline
+    from attriguard.attacks.bayes import Bayes as Bayes
     from attriguard.attacks.boosting import Boosting as Boosting
     from attriguard.attacks.detector import Detector as Detector
     from attriguard.attacks.detector import DetectThenAttack as DetectThenAttack
@@ -56,6 +57,7 @@ _PLACES = {
     "LNN-A": "attriguard.attacks.large:LargeNetwork",
     "DS-A": "attriguard.attacks.sets:DeepSet",
     "GBM-A": "attriguard.attacks.boosting:Boosting",
+    "NB-A": "attriguard.attacks.bayes:Bayes",
 }
 # Ways to make an attack from another one: "retrained(MLP-A)", and "retrained(self-trained(MLP-A))".
 _WAYS = {

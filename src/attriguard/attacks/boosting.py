@@ -8,11 +8,8 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_count, check_number, check_rng
 from attriguard.attacks.base import Attack
+from attriguard.attacks.bayes import NaiveBayes, out_of_fold
 
-# How many users' weight the item's overall popularity has against its popularity among one value's users.
-SMOOTHING = 20.0
-# Folds of the training users: nobody's scores come from a naive Bayes that learnt from him.
-FOLDS = 5
 # A rating scale has few levels, so few bins do.
 BINS = 32
 
@@ -67,11 +64,7 @@ class Boosting(Attack):
 
         chance, m = check_rng(self.random_state), self.classes_.size
         self._top = most_telling(X, codes, self.items)
-        scores = np.empty((X.shape[0], m))
-        fold = chance.permutation(X.shape[0]) % FOLDS
-        for k in range(FOLDS):
-            rest = fold != k if (fold != k).any() else fold == k
-            scores[fold == k] = NaiveBayes(X[rest], codes[rest], m).infer(X[fold == k])
+        scores = out_of_fold(X, codes, m, chance)
         self._bayes = NaiveBayes(X, codes, m)
         self._progress.tell("growing trees")
         self._model = HistGradientBoostingClassifier(
@@ -91,28 +84,6 @@ class Boosting(Attack):
         if not X.shape[0]:
             return np.empty((0, self.classes_.size))
         return np.asarray(self._model.predict_proba(self._columns(X, self._bayes.infer(X))))
-
-
-class NaiveBayes:
-    """What users have rated, independent given the value; in ``codes`` some of the m values may be missing."""
-
-    def __init__(self, X: csr_array, codes: NDArray[np.int64], m: int) -> None:
-        n = X.shape[0]
-        members = csr_array((np.ones(n), (codes, np.arange(n))), shape=(m, n))
-        users = np.bincount(codes, minlength=m)
-        overall = (np.bincount(X.indices, minlength=X.shape[1]) + 0.5) / (n + 1.0)
-        share = ((members @ _rated(X)).toarray() + SMOOTHING * overall) / (users[:, None] + SMOOTHING)
-        self.weights = np.log(share / (1.0 - share)).T
-        self.start = np.log1p(-share).sum(axis=1) + np.log((users + 1.0) / (n + m))
-
-    def infer(self, X: csr_array) -> NDArray[np.float64]:
-        """(n, m): the logarithm of the posterior."""
-        scores = _rated(X) @ self.weights + self.start
-        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-
-
-def _rated(X: csr_array) -> csr_array:
-    return csr_array((np.ones_like(X.data), X.indices, X.indptr), shape=X.shape)
 
 
 def most_telling(X: csr_array, codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -46,7 +46,7 @@ STRANGERS, INFORMED = "strangers", "informed"
 WAY = Way("conceal", EVERYONE, informed=True)
 # Who retrains, by setting. An informed attacker learns from released rows themselves; "both" has, besides, rows that a
 # guard of his own has protected.
-SINGLE = ("LR-A", "RF-A", "MLP-A", "LNN-A", "GBM-A", "DS-A", "AT-A", "self-trained(MLP-A)")
+SINGLE = ("LR-A", "RF-A", "MLP-A", "LNN-A", "NB-A", "GBM-A", "DS-A", "AT-A", "self-trained(MLP-A)")
 RETRAIN: Mapping[str, Sequence[str]] = {
     STRANGERS: (*(f"retrained({name})" for name in SINGLE), "own-guard(MLP-A)"),
     INFORMED: (*SINGLE, "both(MLP-A)", "own-guard(MLP-A)"),
@@ -79,7 +79,7 @@ class BeyondEveryone(Experiment):
         "who knows his users' values, leave little to an attacker who retrains."
     )
     reported = "Nothing; its guard knows nobody's value, and its attackers do not know the guard."
-    inputs = ("data", "guards of a half and of two groups", "attackers who retrain in nine ways")
+    inputs = ("data", "guards of a half and of two groups", "attackers who retrain in ten ways")
     in_paper = False
     effort = (120.0, 7200.0)
 
