@@ -22,7 +22,7 @@ from attriguard.evaluation.inference import check_values, divide
 from attriguard.operations.protector import Block
 from attriguard.progress import Progress
 
-ATTACKS = ("LR-A", "MLP-A", "RF-A")  # the slowest comes last
+ATTACKS = ("LR-A", "MLP-A", "NB-A", "RF-A")  # the slowest comes last
 FAST = ATTACKS[:2]
 
 
