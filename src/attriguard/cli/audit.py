@@ -21,12 +21,12 @@ class Options:
         Path, typer.Option(help="What to write: .html (a page), .json, .csv or .parquet (the figures).")
     ] = Path("attriguard-audit.html")
     attacks: Annotated[str, typer.Option(help="The attackers, with commas between; your own as MODULE:CLASS.")] = (
-        "BA-A,LR-A,RF-A,MLP-A"
+        "BA-A,LR-A,RF-A,MLP-A,NB-A"
     )
     retrained: Annotated[
         str,
         typer.Option(help="Attackers who are also shown as ones who know the guard and retrain; '' for none."),
-    ] = "LR-A,MLP-A"
+    ] = "LR-A,MLP-A,NB-A"
     budgets: Annotated[str, typer.Option(help="The budgets, with commas between.")] = "1,2,4,8"
     all_goals: Annotated[
         bool, typer.Option("--all-goals", help="Also show all goals side by side; takes some minutes more.")

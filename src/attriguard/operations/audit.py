@@ -36,9 +36,9 @@ from attriguard.report.audit_words import remarks, summary
 from attriguard.report.kept import kept_table
 from attriguard.report.page import Page, Table
 
-ATTACKS = ("BA-A", "LR-A", "RF-A", "MLP-A")
+ATTACKS = ("BA-A", "LR-A", "RF-A", "MLP-A", "NB-A")
 BUDGETS = (1.0, 2.0, 4.0, 8.0)
-RETRAINED = ("LR-A", "MLP-A")
+RETRAINED = ("LR-A", "MLP-A", "NB-A")
 NOW, GUARDED, GOALS, KEPT_ALL = "now", "guarded", "goals", "releases"
 
 
