@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attriguard.evaluation.figures import interval
 from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
 
 ROOT = Path(__file__).parents[2]
@@ -105,6 +106,10 @@ def test_the_default_guard():
             check(cells, numbers["expected_cost"]["margin"], places=2)
             continue
         attack = name.split(",")[0]
+        if attack == "NB-A":
+            bayes = results("google-play/default-nb.json")["attacks"][attack]
+            check([first, *cells], [bayes["before"], *bayes["accuracy"]])
+            continue
         check([first], [before[attack]])
         check(cells, numbers["accuracy"][attack]["margin"])
     confident = numbers["accuracy"]["RF-A"]["margin, confidence auto"][-1]
@@ -151,7 +156,7 @@ def test_attackers_who_retrain_or_undo():
     ids=["google-play", "twin", "two-values"],
 )
 def test_goals(page, start, file):
-    known = results(file)
+    known = of_goals(file)
     for name, changes, unaware, retrained, auc in table(page, start):
         if name == "none":
             first = known["goals"]["mislead"]
@@ -162,6 +167,22 @@ def test_goals(page, start, file):
         check([changes], [np.mean([record["changes"][k] for record in records])], places=2)
         check([auc], [np.mean([record["detection"][k] for record in records])], places=2)
         check_best(known, goal, k, unaware, retrained)
+
+
+def of_goals(file):
+    """The record of goals over seeds; on the paper's data with NB-A, who was asked in a run of his own."""
+    known = results(file)
+    if file != "google-play/goals.json":
+        return known
+    more = results("google-play/goals-nb.json")
+    for goal, records in known["goals"].items():
+        for who in ("knows", "does_not_know"):
+            for record, other in zip(records, more["goals"][goal], strict=True):
+                assert record["seed"] == other["seed"]
+                record[who] |= other[who]
+            best = np.array([np.max(list(record[who].values()), axis=0) for record in records])
+            known["best_attacker"][goal][who] = {"mean": best.mean(axis=0), "interval": interval(best)}
+    return known
 
 
 def check_best(known, goal, k, unaware, retrained):
@@ -389,7 +410,7 @@ def test_release_after_release(page):
 
 
 def test_the_readme_shows_the_figures_of_the_findings():
-    readme, known = ROOT / "README.md", results("google-play/goals.json")
+    readme, known = ROOT / "README.md", of_goals("google-play/goals.json")
     rows = table(readme, "| goal | attackers trained on unprotected data | attackers retrained on protected data |")
     assert {row[0] for row in rows} == {"mislead", "both", "conceal"}
     for goal, unaware, retrained in rows:
