@@ -52,8 +52,8 @@ def main_finding(measured: Mapping[str, tuple[Experiment, Numbers]]) -> list[str
         )
         said.append(
             f"An attacker who learns from users that the guard has protected (AT-A) still infers it of "
-            f"{at(curves['AT-A'], BUDGET):.1%}: the guard does not withstand attackers who know it, as the paper says "
-            "it does."
+            f"{at(curves['AT-A'], BUDGET):.1%}: the paper says that the guard withstands attackers who know it, "
+            "and here it does not."
             if at(curves["AT-A"], BUDGET) > last + (first - last) / 2
             else f"An attacker who learns from users that the guard has protected (AT-A) infers it of "
             f"{at(curves['AT-A'], BUDGET):.1%}."
