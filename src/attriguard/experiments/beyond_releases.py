@@ -48,8 +48,8 @@ from attriguard.report.plots import Line, LinePlot
 RELEASES, ANEW, FIRST = 12, 3, 0.5
 BUDGET, MORE = 4.0, 0.02
 KEY = b"one key for all twelve releases"
-# Who looks at what; the faster attacker tries everything.
-VIEWS = {"LR-A": tuple(KEEPING), "MLP-A": ("UNION-A", "DIFF-A")}
+# Who looks at what; the faster attackers try everything.
+VIEWS = {"LR-A": tuple(KEEPING), "MLP-A": ("UNION-A", "DIFF-A"), "NB-A": tuple(KEEPING)}
 # After how many releases the attacker is asked, and by whom the curve is drawn.
 ASKED, CURVE = (1, 4, 8, 12), "LR-A"
 # The share of a guard's users on whom its price is settled.
@@ -66,9 +66,14 @@ class BeyondReleases(Experiment):
         "more than from one."
     )
     reported = "Nothing; it says that historical data may tell an attacker more."
-    inputs = ("data", "guards of three goals on a half, learnt anew every third release", "LR-A and MLP-A on the other")
+    inputs = (
+        "data",
+        "guards of three goals on a half, learnt anew every third release",
+        "LR-A, MLP-A and NB-A on the other",
+    )
     in_paper = False
     effort = (300.0, 3000.0)
+    revision = 2
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Measure every goal; each is kept when it is done."""
