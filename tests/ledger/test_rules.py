@@ -336,7 +336,7 @@ def test_the_check_asks_those_who_keep_every_release(tmp_path, data, guard):
     second = ag.protect(table, guard, **given)
     asked = [each.attack for each in second.check.after]
     assert [name for name in asked if name in ag.attacks.KEEPING] == list(ag.attacks.KEEPING)
-    assert asked[: -len(ag.attacks.KEEPING)] == [name for name in ("LR-A", "MLP-A", "RF-A") for _ in range(2)]
+    assert asked[: -len(ag.attacks.KEEPING)] == [name for name in ("LR-A", "MLP-A", "NB-A", "RF-A") for _ in range(2)]
 
 
 def test_removals_of_both_look_past_what_was_added_before(data, guard):

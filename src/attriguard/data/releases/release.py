@@ -189,12 +189,10 @@ def make_release(
         raise DataError(f"released must have {data.n_users:,} rows, one a user, but has {matrix.shape[0]:,}")
     source = (data.source or plain_source(data)).compact()
     refuse_attribute(data, source, data.attribute)
-    chance, whole = Chance.of(random_state, key), (matrix, catalogue)
+    given = data, source, (matrix, catalogue), Chance.of(random_state, key)
     found, rows = (survey, None) if survey is not None else _surveyed(data, source)
-    quick = _written_in_order(data, source, whole, chance, (found, rows), order)
-    if quick is not None:
-        return quick
-    return _release(data, source, whole, chance, (found, earlier or Earlier()), order, part=survey is not None)
+    quick = _written_in_order(*given, (found, rows), order)
+    return quick or _release(*given, (found, earlier or Earlier()), order, part=survey is not None)
 
 
 def _written_in_order(
