@@ -88,7 +88,8 @@ def conceal(rng):
     most, enough = int(rng.integers(0, n_items + 3)), float(rng.choice([-1.0, 0.05, 0.3]))
     tried = int(rng.choice([1, 2, 5, 100]))
     out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))
-    given = [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2], *model]
+    given = [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2]]
+    given += [*rows(rng, n if rng.random() < 0.5 else 0, n_items), *model]
     given += [float(rng.choice([0.0, 0.5, 2.0])), tried, enough]
     return [*given, *span(rng, n), *out, untouched((n, most + 1), np.float32)]
 

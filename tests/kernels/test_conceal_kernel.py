@@ -153,3 +153,24 @@ def test_the_target_can_lie_beyond_the_prior(seed, beyond):
         items, told = conceal(x, posterior_of(ensemble), target, locked.toarray()[u] > 0, {}, 5)
         np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
         np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=1e-4)
+
+
+@given(st.integers(0, 10_000), st.floats(0.1, 2.0))
+@settings(max_examples=20)
+def test_what_lies_beyond_the_prior_is_told_by_a_users_own_ratings(seed, beyond):
+    """Rows that earlier releases have changed say something else than their users' own ratings."""
+    ensemble, own, _, _ = make_case(seed)
+    rng, rules = np.random.default_rng(seed), make_constraints(POLICIES["modify_exist"], own.shape[1])
+    left = csr_array(own.toarray() * (rng.random(own.shape) < 0.6))
+    how = {"target": Target(beyond=beyond, own=own)}
+    with patch.object(removals, "TRIED", 99):
+        found = find_changes(ensemble, left, rules, 5, **how)
+        same = find_changes(ensemble, own, rules, 5, **how)
+        plain = find_changes(ensemble, own, rules, 5, target=Target(beyond=beyond))
+    for u, x in enumerate(left.toarray()):
+        said, prior = posterior_of(ensemble)(own.toarray()[u].astype(float)), ensemble.prior.astype(float)
+        target = prior * np.minimum(prior / said, MOST_BEYOND) ** beyond
+        _, told = conceal(x, posterior_of(ensemble), target / target.sum(), np.zeros(x.size, bool), {}, 5)
+        np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=1e-4)
+    np.testing.assert_array_equal(same.leakage, plain.leakage)
+    np.testing.assert_array_equal(same.items, plain.items)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 import attriguard as ag
 from attriguard.ledger.entries import Entries
 from attriguard.ledger.met import Met
+from attriguard.ledger.standing import stand
 from attriguard.ledger.store import Ledger
 
 KEY = b"0123456789abcdef"
@@ -176,6 +177,28 @@ def test_users_of_whom_nothing_is_new_are_released_as_if_they_had_been_met_one_b
     entries = [Ledger.open(tmp_path / name, KEY, "city").entries for name in ("quick", "slow")]
     for field in dataclasses.fields(Entries):
         assert np.array_equal(*(getattr(each, field.name) for each in entries)), field.name
+
+
+def test_own_ratings_are_what_users_have_ever_rated(guards):
+    """Whatever was hidden, added or deleted since: the target of a later release is decided by these."""
+    data, rng = guards[0], np.random.default_rng(0)
+    numbers = np.arange(data.n_users, dtype=np.uint64)
+    X = data.X.toarray()
+
+    def some(share):
+        return dataclasses.replace(data, X=csr_array(X * (rng.random(X.shape) < share)), source=None)
+
+    early, later = some(0.5), some(0.9)
+    first = stand(early, early.items, Entries.of_arrow([]), numbers)
+    assert (first.own != first.known).nnz == 0
+    hidden, added = rng.random(X.shape) < 0.3, np.where((X == 0) & (rng.random(X.shape) < 0.1), np.float32(0.4), 0)
+    released = csr_array((early.X.toarray() * ~hidden + added).astype(np.float32))
+    row, told = first.told_now(released, np.zeros(data.n_users, dtype=np.int64), 1)
+    second = stand(later, later.items, dataclasses.replace(told, user=numbers[row]), numbers)
+    ever = np.maximum(early.X.toarray(), later.X.toarray())
+    assert (ever != later.X.toarray()).any()
+    np.testing.assert_array_equal(second.own.toarray(), ever[second.news])
+    assert (second.own != second.known).nnz > data.n_users
 
 
 def test_a_user_is_unchanged_only_where_every_rating_is(guards):

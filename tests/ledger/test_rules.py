@@ -355,8 +355,8 @@ def test_removals_of_both_look_past_what_was_added_before(data, guard):
     finder = planner.goal.finder(planner.settings, planner.learnt, locked)
 
     def removed(finder, X):
-        return finder.remove(finder.own(X), np.full(200, 2.0), Progress())[0].items[:, 0]
+        return finder.remove(finder.without_added(X), np.full(200, 2.0), Progress())[0].items[:, 0]
 
     alone, swayed = removed(finder, X), removed(finder, rows)
-    np.testing.assert_array_equal(removed(planner.goal.looking_past(finder, locked), rows), alone)
+    np.testing.assert_array_equal(removed(planner.goal.remembering(finder, X), rows), alone)
     assert (swayed != alone).sum() > 10

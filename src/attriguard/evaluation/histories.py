@@ -97,7 +97,7 @@ def _with_ledger(
     standing = stand(now, now.items, told, numbers)
     news, (key, t) = standing.news, keyed
     most = None if ever is None else np.maximum(ever - standing.spent[news], 0)
-    how = {"locked": standing.locked(None), "decoys": standing.decoys, "most": most, "users": now.users[news]}
+    how = {"locked": standing.locked(None), "own": standing.own, "most": most, "users": now.users[news]}
     plan = guard.plan(standing.known, **how, progress=progress)
     choice = plan.draw(key=key, turn=0 if plan.target is not None else t)
     released = standing.released(plan.edits.apply(plan.X, choice))

@@ -73,7 +73,7 @@ class BeyondReleases(Experiment):
     )
     in_paper = False
     effort = (300.0, 3000.0)
-    revision = 2
+    revision = 3
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Measure every goal; each is kept when it is done."""

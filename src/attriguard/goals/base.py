@@ -163,8 +163,8 @@ class Goal(ABC):
         """The same for users whose values are known, of a goal that ``uses_truth``."""
         return self.finder(settings, learnt, locked)
 
-    def looking_past(self, finder: Finder, decoys: csr_array) -> Finder:
-        """The same for rows in which earlier releases have added ratings; ``decoys`` is their pattern."""
+    def remembering(self, finder: Finder, own: csr_array) -> Finder:
+        """The same for rows that earlier releases have changed; ``own`` is what they would be if none had been."""
         return finder
 
     @abstractmethod
@@ -207,14 +207,14 @@ class Planner:
         locked: csr_array | None = None,
         most: Most | None = None,
         truth: Truth | None = None,
-        decoys: csr_array | None = None,
+        own: csr_array | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
         """Both phases for checked data: candidates, and the probability of each within the budget.
 
         ``most``: no user gets more changes than that, whatever is drawn; one number, or one a user. ``truth``: where
-        the users' values are known. ``decoys``: which ratings earlier releases have added.
+        the users' values are known. ``own``: users' own ratings, where earlier releases have changed what X holds.
         """
         goal, learnt = self.goal, self.learnt
         budgets = check_budget(self.settings.budget if budget is None else budget, X.shape[0])
@@ -223,8 +223,8 @@ class Planner:
             finder = goal.finder(settings, learnt, locked)
         else:
             finder = goal.informed_finder(settings, learnt, truth, locked)
-        if decoys is not None:
-            finder = goal.looking_past(finder, decoys)
+        if own is not None:
+            finder = goal.remembering(finder, own)
         if most is not None:
             if self.settings.cost != "l0":
                 raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")

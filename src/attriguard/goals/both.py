@@ -48,7 +48,7 @@ class RemovalsAndNoise:
     split: float  # the share of the budget that removes
     shared: SharedRemovals | None = None  # what removes under a budget of everyone
     left: float | None = None  # of a budget of everyone, for noise; None: what the removals leave
-    decoys: csr_array | None = None  # ratings that earlier releases have added
+    own: csr_array | None = None  # users' own ratings, where earlier releases have changed what is searched
 
     @property
     def follows_budget(self) -> bool:
@@ -63,22 +63,23 @@ class RemovalsAndNoise:
         """Remove what tells most, then search for noise on the rows that are left, with the rest of the budget."""
         removing, adding = progress.parts(1, 2)
         fixed = check_locked(self.noise.locked, X)
-        found, counts, rest = self.remove(self.own(X), budget, removing)
+        found, counts, rest = self.remove(self.without_added(X), budget, removing)
         rows = found.of_counts(counts).apply(X, np.zeros_like(counts))
         # A removed rating must not come back as noise.
         noise = replace(self.noise, locked=_with_changed(fixed, found, counts)).find(rows, rest, adding)
         return joined(noise, found, counts).with_cost(self.noise.cost, X)
 
-    def own(self, X: csr_array) -> csr_array:
+    def without_added(self, X: csr_array) -> csr_array:
         """The rows without what earlier releases have added: whoever retrains looks past that, and so do removals.
 
         With it, ratings that tell the truth would seem to make users less sure to tell, and would stay.
         """
-        if self.decoys is None or not self.decoys.nnz:
-            return X
-        rows = csr_array(X - X.multiply(self.decoys != 0))
-        rows.eliminate_zeros()
-        return check_matrix(rows.astype(X.dtype))
+        return X if self.own is None else check_matrix(csr_array(X.multiply(self.own != 0)).astype(X.dtype))
+
+    def remembering(self, own: csr_array) -> RemovalsAndNoise:
+        """The same for rows that earlier releases have changed."""
+        shared = None if self.shared is None else self.shared.remembering(own)
+        return replace(self, removals=self.removals.remembering(own), shared=shared, own=own)
 
     def remove(
         self, X: csr_array, budget: NDArray[np.float64], progress: Progress
@@ -156,9 +157,9 @@ class Both(Goal):
             left=None if price is None else price.left,
         )
 
-    def looking_past(self, finder: Finder, decoys: csr_array) -> Finder:
+    def remembering(self, finder: Finder, own: csr_array) -> Finder:
         """Removals look past what earlier releases have added; noise does not."""
-        return replace(finder, decoys=decoys) if isinstance(finder, RemovalsAndNoise) else finder
+        return finder.remembering(own) if isinstance(finder, RemovalsAndNoise) else finder
 
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """The paper's M*, on candidates that all remove the same ratings."""

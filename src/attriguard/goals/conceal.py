@@ -66,6 +66,10 @@ class Conceal(Goal):
         informed = replace(removals(settings, learnt, locked), target=target)
         return _for_budget(settings, informed)
 
+    def remembering(self, finder: Finder, own: csr_array) -> Finder:
+        """How far a removal goes is decided by users' own ratings: rows of later releases say little already."""
+        return finder.remembering(own) if isinstance(finder, (Removals, SharedRemovals)) else finder
+
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """The whole budget is spent, on one of two counts of changes."""
         return SharedCounts(settled=settings.price is not None) if settings.shared else Counts()

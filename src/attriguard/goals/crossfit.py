@@ -50,7 +50,7 @@ class CrossFitted:
         locked: csr_array | None = None,
         most: Most | None = None,
         truth: Truth | None = None,
-        decoys: csr_array | None = None,
+        own: csr_array | None = None,
         users: NDArray[Any],
         progress: ProgressLike = None,
     ) -> Plan:
@@ -66,7 +66,7 @@ class CrossFitted:
                 locked=None if locked is None else locked[mine],
                 most=most if most is None or np.ndim(most) == 0 else np.asarray(most)[mine],
                 truth=None if truth is None else truth.take(mine),
-                decoys=None if decoys is None else decoys[mine],
+                own=None if own is None else own[mine],
                 users=users[mine],
                 progress=part,
             )

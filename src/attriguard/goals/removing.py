@@ -83,7 +83,11 @@ class Removals:
 
     def past(self, beyond: float) -> Removals:
         """The same that far past the prior; where each user has a prior of his own, that is past it already."""
-        return self if self.target.prior is not None else replace(self, target=Target(beyond=beyond))
+        return self if self.target.prior is not None else replace(self, target=replace(self.target, beyond=beyond))
+
+    def remembering(self, own: csr_array) -> Removals:
+        """The same for rows that earlier releases have changed: the target lies past what users' own ratings say."""
+        return replace(self, target=replace(self.target, own=own))
 
     def possible(self, X: csr_array) -> int:
         """How many changes any user can have."""
@@ -131,6 +135,10 @@ class SharedRemovals:
     def limited(self, most: Most) -> SharedRemovals:
         """The same where no user gets more changes than that."""
         return replace(self, most=most)
+
+    def remembering(self, own: csr_array) -> SharedRemovals:
+        """The same for rows that earlier releases have changed: see `Removals.remembering`."""
+        return replace(self, removals=self.removals.remembering(own))
 
     def find(self, X: csr_array, budget: NDArray[np.float64], progress: Progress) -> Edits:
         """Candidate 0 makes the changes that gain more than the price, candidate 1 those that gain as much, too."""

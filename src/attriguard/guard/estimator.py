@@ -128,7 +128,7 @@ class AttriGuard(TransformerMixin, BaseEstimator, Guard):
         budget: ArrayLike | None = None,
         locked: csr_array | None = None,
         most: Most | None = None,
-        decoys: csr_array | None = None,
+        own: csr_array | None = None,
         users: ArrayLike | None = None,
         progress: ProgressLike = None,
     ) -> Plan:
@@ -136,11 +136,11 @@ class AttriGuard(TransformerMixin, BaseEstimator, Guard):
 
         ``budget``: another one than the guard's, or one a user. ``locked``: a sparse pattern of X's shape, the items
         that must not change, user by user. ``most``: no user gets more changes than that, one number or one a user.
-        ``decoys``: a pattern of the ratings that earlier releases have added. ``users``: ids for keyed draws (row
-        numbers if not given).
+        ``own``: users' own ratings, where earlier releases have changed what X holds. ``users``: ids for keyed draws
+        (row numbers if not given).
         """
         planner, rows = self.planner(), check_features(self, X)
-        how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "decoys": decoys, "users": users}
+        how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "own": own, "users": users}
         plan = planner.plan(rows, **how, progress=progress)
         return replace(plan, attribute=str(self.metadata_.get("attribute", "")))
 

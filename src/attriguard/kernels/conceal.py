@@ -90,6 +90,16 @@ def _leakage(
     return leakage
 
 
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _enter_row(indices: Any, data: Any, W1: Any, b1: Any, pre: Any) -> None:
+    """The members' pre-activations for the ratings of one user."""
+    pre[:] = b1
+    for e in range(indices.shape[0]):
+        x, row = data[e], W1[indices[e]]
+        for h in range(pre.shape[0]):
+            pre[h] += x * row[h]
+
+
 @njit(cache=True, nogil=True)
 def _go_beyond(posterior: Any, beyond: float, prior: Any) -> None:
     """Move the prior away from what the ratings say: prior · (prior / posterior)^beyond, and add up to 1 again."""
@@ -195,6 +205,7 @@ def _promising(
 @njit(
     nb.void(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
+        *ROWS,
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
         const(nb.float32, 2), nb.float64, nb.int64, nb.float64, nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
@@ -204,6 +215,7 @@ def _promising(
 )  # fmt: skip
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
+    own_indptr: Any, own_indices: Any, own_data: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any, beyond: float,
     tried: int, enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
@@ -212,10 +224,10 @@ def conceal_rows(
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
     if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
     the leakage are tried out; of equally good ones, the more promising is taken. `priors` has one row, or a row for
-    every user; where `beyond` is above 0, the target lies beyond the prior. A user whose leakage is at most `enough`
-    gets no more. `found` counts a user's changes, `items` and
-    `values` list them in order, `leakage` holds the leakage before the first change and after each; where a user has
-    fewer changes, the last one is repeated.
+    every user; where `beyond` is above 0, the target lies beyond the prior, away from what the user's ratings say, or
+    the `own` ratings, where they are given: a row for every user, or none at all. A user whose leakage is at most
+    `enough` gets no more. `found` counts a user's changes, `items` and `values` list them in order, `leakage` holds the
+    leakage before the first change and after each; where a user has fewer changes, the last one is repeated.
     """
     hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
     pre, slope, bits = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(m, np.int32)
@@ -231,12 +243,16 @@ def conceal_rows(
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
         prior[:] = priors[min(u, priors.shape[0] - 1)]
-        pre[:] = b1
+        _enter_row(indices[first:last], data[first:last], W1, b1, pre)
+        if beyond > 0.0:
+            then[:] = pre
+            if own_indptr.shape[0] > 1:
+                low, high = own_indptr[u], own_indptr[u + 1]
+                _enter_row(own_indices[low:high], own_data[low:high], W1, b1, then)
+            _posteriors(then, b1, none, ends, outputs, b2, work)
+            _go_beyond(mean, beyond, prior)
         for e in range(first, last):
-            x, row = data[e], W1[indices[e]]
             state[indices[e]] = OWN if free[e] else FIXED
-            for h in range(hidden):
-                pre[h] += x * row[h]
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
             state[locked[e]] = FIXED
         # All changes there are: the user's own ratings, then the pool's items.
@@ -247,9 +263,6 @@ def conceal_rows(
         for p in range(pool.shape[0]):
             changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
             n += 1
-        if beyond > 0.0:
-            _posteriors(pre, b1, none, ends, outputs, b2, work)
-            _go_beyond(mean, beyond, prior)
         leakage[u, 0] = _leakage(pre, b1, none, ends, outputs, b2, prior, work)
         found[u] = 0
         for k in range(most):

@@ -137,9 +137,9 @@ class Met:
         return self.standing.known
 
     @property
-    def decoys(self) -> csr_array:
-        """What was added before, of the users with news."""
-        return self.standing.decoys
+    def own(self) -> csr_array:
+        """What would be planned for if no release had changed anything."""
+        return self.standing.own
 
     def locked(self, more: csr_array | None) -> csr_array:
         """What no search may touch of the users with news."""

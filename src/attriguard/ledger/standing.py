@@ -119,10 +119,11 @@ class Standing:
         return self._with_news(*self._tellable)
 
     @cached_property
-    def decoys(self) -> csr_array:
-        """A pattern for the users with news: what was added before, on the columns that the guard knows."""
-        added = self.past.key[self.past.own == 0]
-        return self._with_news(added, np.ones(added.size, dtype=np.float32))
+    def own(self) -> csr_array:
+        """The same if no release had changed anything: all that the users with news have ever rated."""
+        deleted = (self.past.own > 0) & ~self._has(self.past.key)
+        entries = (self.past.own[deleted] / self.levels).astype(np.float32)
+        return self._with_news(*_merged((self.key, self.entry), (self.past.key[deleted], entries)))
 
     def locked(self, more: csr_array | None) -> csr_array:
         """What no search may touch of the users with news: all that was met before, and what else must not change."""

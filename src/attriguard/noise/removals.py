@@ -106,14 +106,16 @@ class ChangeSequences:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the ratings of users shall say: the prior, or what lies past it, away from what they say at first."""
+    """What the ratings of users shall say: the prior, or what lies past it, away from what their own ratings say."""
 
     prior: NDArray[np.float32] | None = None  # (n, m), a row for each user; None: the ensemble's
     beyond: float = 0.0  # how far past the prior: prior · (prior / posterior)^beyond
+    own: csr_array | None = None  # the users' own ratings; None: those that are searched
 
     def of_users(self, users: NDArray[np.int64]) -> Target:
         """The same for some of the users."""
-        return self if self.prior is None else replace(self, prior=self.prior[users])
+        prior = None if self.prior is None else self.prior[users]
+        return replace(self, prior=prior, own=None if self.own is None else self.own[users])
 
 
 AT_THE_PRIOR = Target()
@@ -153,11 +155,12 @@ def find_changes(
     )
     out = (result.lengths, result.items, result.values, result.leakage)
     held = rows_of(fixed)[:2]
+    own = rows_of(csr_array((0, X.shape[1]), dtype=np.float32) if target.own is None else target.own)
 
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *model, target.beyond, tried, enough, start, stop, *out)
+        conceal_rows(*given, *held, *own, *model, target.beyond, tried, enough, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

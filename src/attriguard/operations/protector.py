@@ -143,13 +143,13 @@ class Protector:
         """Both phases, nothing drawn yet; with a ledger, for the users with something new."""
         X, locked, users, planner = block.X, block.locked, block.data.users, self.planner
         most: Most | None = self.wishes.most
-        decoys = None
+        own = None
         if block.met is not None and self.memory is not None:
             met, news = block.met, block.met.news
             planner = planner.priced(X, self.memory.sample(X.shape[0]), budget).take(news)
-            X, locked, decoys, users = met.known, met.locked(locked), met.decoys, users[news]
+            X, locked, own, users = met.known, met.locked(locked), met.own, users[news]
             truth, most = truth and truth.take(news), self.memory.most(met, self.wishes.most)
-        how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "truth": truth, "decoys": decoys}
+        how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "truth": truth, "own": own}
         plan = planner.plan(X, **how, users=users, progress=progress)
         return replace(plan, attribute=self.attribute)
 

@@ -81,6 +81,7 @@ def mean_posterior(
 def conceal_rows(
     indptr: Ints, indices: Ints, data: Floats,
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
+    own_indptr: Ints, own_indices: Ints, own_data: Floats,
     W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, beyond: float,
     tried: int, enough: float,
     start: int, stop: int,
@@ -88,6 +89,7 @@ def conceal_rows(
 ) -> None:  # fmt: skip
     """`conceal` for users ``start`` to ``stop``; after the last change a user's leakage stays as it is."""
     X = dense(indptr, indices, data, W1.shape[0])
+    said_by = dense(own_indptr, own_indices, own_data, W1.shape[0]) if own_indptr.size > 1 else X
     posterior = partial(mean_posterior, W1=W1, b1=b1, ends=ends, outputs=outputs, b2=b2)
     for u in range(start, stop):
         own = slice(int(indptr[u]), int(indptr[u + 1]))
@@ -96,7 +98,7 @@ def conceal_rows(
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
         prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
-        prior *= np.minimum(prior / posterior(X[u].astype(np.float64)), MOST_BEYOND) ** beyond
+        prior *= np.minimum(prior / posterior(said_by[u].astype(np.float64)), MOST_BEYOND) ** beyond
         prior /= prior.sum()
         changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], tried=tried, enough=enough)
         found[u] = len(changes)
