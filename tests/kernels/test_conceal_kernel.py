@@ -16,6 +16,7 @@ from attriguard.classifiers.network import Weights
 from attriguard.goals.base import Truth
 from attriguard.kernels.reference import conceal
 from attriguard.kernels.reference.conceal import MOST_BEYOND
+from attriguard.mechanism.shared import counts_at
 from attriguard.noise import removals
 from attriguard.noise.constraints import make_constraints
 from attriguard.noise.policy import POLICIES
@@ -174,3 +175,15 @@ def test_what_lies_beyond_the_prior_is_told_by_a_users_own_ratings(seed, beyond)
         np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=1e-4)
     np.testing.assert_array_equal(same.leakage, plain.leakage)
     np.testing.assert_array_equal(same.items, plain.items)
+
+
+@given(st.integers(0, 10_000), st.floats(1e-3, 0.5), st.floats(0.0, 1.0))
+@settings(max_examples=40)
+def test_a_price_ends_the_search_but_hides_no_change_that_is_worth_it(seed, price, more):
+    ensemble, X, _, _ = make_case(seed, n_users=30, n_items=60, sizes=(1, 20))
+    rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
+    full, short = find_changes(ensemble, X, rules, 20), find_changes(ensemble, X, rules, 20, price=price)
+    assert (short.lengths <= full.lengths).all()
+    for asked in (price, price + more):
+        for counts in zip(counts_at(full.gains(), asked), counts_at(short.gains(), asked), strict=True):
+            np.testing.assert_array_equal(*counts)

@@ -38,6 +38,7 @@ TABLE = {
     "bag.batch_forward": Comparison(cases.batch_forward, 1e-4),  # results are scaled by up to 100
     "bag.batch_update": Comparison(cases.batch_update, 1e-5),
     "conceal.conceal_rows": Comparison(cases.conceal, 1e-5),
+    "conceal.posterior_rows": Comparison(cases.posterior, 1e-6),
     "edits.merged_lengths": Comparison(cases.merged_lengths, 0),
     "edits.merge_rows": Comparison(cases.merge_rows, 0),
     "edits.l2_costs": Comparison(cases.l2_costs, 1e-14),

@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_count
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.member import train_member
-from attriguard.classifiers.small import Recipe, small_proba
+from attriguard.classifiers.small import Recipe
 from attriguard.classifiers.weights import Weights, tensor_of, weights_from
 from attriguard.errors import DataError, ParameterError
+from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
 from attriguard.progress import Progress, ProgressLike
 
@@ -61,10 +62,17 @@ class Ensemble(Classifier):
 
     def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         """(n, m): the mean of the members' posteriors."""
-        total = np.zeros((X.shape[0], self.m))
-        for weights in self.members:
-            total += small_proba(weights, X)
-        return total / len(self.members)
+        posterior = np.empty((X.shape[0], self.m))
+        rows = rows_of(X.astype(np.float32, copy=False))
+        model = (*rows, self.W1, self.b1, self.ends, self.W2_rows, self.b2)
+
+        def work(start: int, stop: int) -> None:
+            from attriguard.kernels.conceal import posterior_rows
+
+            posterior_rows(*model, start, stop, posterior)
+
+        over_users(X.shape[0], work)
+        return posterior
 
     def decision_function(self, X: csr_array) -> NDArray[np.float64]:
         """(n, m): the logarithms of the mean posteriors."""

@@ -21,7 +21,7 @@ from attriguard.progress import Progress
 # the row alone. So the changes there go past the prior: by so much a nat of the price, at most so far. Where changes
 # are cheap, going past it would mark the value. Chosen on users that no figure is about (docs/notebook/everyone.md).
 BEYOND_A_NAT, MOST_BEYOND = 6.0, 0.5
-# A leakage that no user has: the search goes on.
+# A price at which the search goes on.
 NEVER = -1.0
 # No user gets more than this many times the budget, or a few more of a small one: further changes gain little.
 DEEPEST, FEWEST = 4.0, 8
@@ -59,8 +59,8 @@ class Removals:
         """The same where no user gets more changes than that."""
         return AtMost(self, most)
 
-    def changes(self, X: csr_array, most: int, enough: float, progress: Progress) -> ChangeSequences:
-        """At most so many changes of each user; whose leakage is at most ``enough`` gets no more."""
+    def changes(self, X: csr_array, most: int, price: float, progress: Progress) -> ChangeSequences:
+        """At most so many changes of each user, and no more than may be worth the price."""
         return find_changes(
             self.ensemble,
             X,
@@ -68,7 +68,7 @@ class Removals:
             most,
             locked=self.locked,
             target=self.target,
-            enough=enough,
+            price=price,
             progress=progress,
         )
 
@@ -157,23 +157,23 @@ class SharedRemovals:
         further = replace(self, removals=self.removals.going_beyond(price))
         if further.removals.target.beyond > 0.0:
             price = further._price_on(some, X, depth, total, further_trying)
-        enough = CAUTION * price if n >= FEW_USERS else NEVER
+        least = CAUTION * price if n >= FEW_USERS else NEVER
         while True:
-            found = further._changes(X, depth, enough, finding)
+            found = further._changes(X, depth, least, finding)
             gains = found.gains()
             price = price_of_changes(gains, total)
-            # A user with no more leakage than the price has no change left that gains as much.
-            if price >= enough:
+            # Changes that are worth less than the least price were not looked for.
+            if price >= least:
                 return Shared(found, gains, price, further.removals.target.beyond)
-            enough = CAUTION * price if price > 0 else NEVER
+            least = CAUTION * price if price > 0 else NEVER
 
     def _price_on(self, some: NDArray[np.int64], X: csr_array, depth: int, total: float, progress: Progress) -> float:
         """The price on some of the users, who have their part of all changes."""
         gains = self.removals.of_users(some).changes(X[some], depth, NEVER, progress).gains()
         return price_of_changes(gains, total * some.size / max(X.shape[0], 1))
 
-    def _changes(self, X: csr_array, depth: int, enough: float, progress: Progress) -> ChangeSequences:
-        found = self.removals.changes(X, depth, enough, progress)
+    def _changes(self, X: csr_array, depth: int, price: float, progress: Progress) -> ChangeSequences:
+        found = self.removals.changes(X, depth, price, progress)
         return found if self.most is None else found.at_most(self.most)
 
     def _depth(self, X: csr_array, budget: float) -> int:

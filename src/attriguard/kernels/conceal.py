@@ -22,18 +22,19 @@ FAST = {"contract", "reassoc", "nsz"}
 OTHER, OWN, FIXED = 0, 1, 2
 # A value that the ratings rule out gets no more than this many times its prior, before the power is taken.
 MOST_BEYOND = 1e3
+# So many changes are tried at a time: `_add_up` has a sum for each.
+TOGETHER = 5
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _exponentials(scores: Any, top: Any, bits: Any, powers: Any) -> Any:
-    """Replace scores by exp(score - top) and give their sum; `powers` are the bits of `bits` as float32.
+def _exponentials(scores: Any, bits: Any, powers: Any) -> None:
+    """Replace scores of at most 0 by their exponentials; `powers` are the bits of `bits` as float32.
 
     2^x is 2^n, whose bits are known, times 2^f with f in [-0.5, 0.5], which a polynomial gives to 1e-7. Unlike the
     library's function, it runs in vector registers.
     """
-    total = np.float32(0.0)
     for v in range(scores.shape[0]):
-        x = max((scores[v] - top) * np.float32(1.4426950408889634), np.float32(-120.0))
+        x = max(scores[v] * np.float32(1.4426950408889634), np.float32(-120.0))
         n = np.floor(x + np.float32(0.5))
         f = x - n
         p = np.float32(1.5403530e-4)
@@ -46,44 +47,72 @@ def _exponentials(scores: Any, top: Any, bits: Any, powers: Any) -> Any:
         bits[v] = (np.int32(n) + np.int32(127)) << np.int32(23)
     for v in range(scores.shape[0]):
         scores[v] *= powers[v]
-        total += scores[v]
-    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _add_up(active: Any, low: int, high: int, outputs: Any, bias: Any, scores: Any, place: int) -> None:
+    """A member's scores for `TOGETHER` rows of its units, `low` to `high`; each weight is read once for all of them."""
+    on0, on1, on2, on3, on4 = active[0], active[1], active[2], active[3], active[4]
+    for v in range(bias.shape[0]):
+        t0 = t1 = t2 = t3 = t4 = np.float32(0.0)
+        weights = outputs[v, low:high]
+        for h in range(weights.shape[0]):
+            w = weights[h]
+            t0 += on0[h] * w
+            t1 += on1[h] * w
+            t2 += on2[h] * w
+            t3 += on3[h] * w
+            t4 += on4[h] * w
+        k, b = place + v, bias[v]
+        scores[0, k], scores[1, k], scores[2, k], scores[3, k], scores[4, k] = t0 + b, t1 + b, t2 + b, t3 + b, t4 + b
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _softmax(scores: Any, m: int, bits: Any, powers: Any, mean: Any) -> None:
+    """Replace each member's scores, `m` after `m`, by its posterior, and give the mean of all members."""
+    zero, n = np.float32(0.0), scores.shape[0] // m
+    for c in range(n):
+        its, top = scores[c * m : (c + 1) * m], np.float32(-np.inf)
+        for v in range(m):
+            top = max(top, its[v])
+        for v in range(m):
+            its[v] -= top
+    _exponentials(scores, bits, powers)
+    mean[:] = zero
+    for c in range(n):
+        its, total = scores[c * m : (c + 1) * m], zero
+        for v in range(m):
+            total += its[v]
+        part = np.float32(1.0) / total
+        for v in range(m):
+            its[v] *= part
+            mean[v] += its[v] / np.float32(n)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _posteriors(
-    pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, work: Any
+    pre: Any, W1: Any, changed: Any, moves: Any, places: Any, ends: Any, outputs: Any, b2: Any, work: Any
 ) -> None:  # fmt: skip
-    """The members' posteriors and their mean after one entry changed by `change`; `weights` is its first-layer row."""
-    active, shares, mean, bits, powers = work
-    zero, n, m = np.float32(0.0), ends.shape[0] - 1, b2.shape[1]
-    mean[:] = zero
-    for c in range(n):
+    """The members' posteriors, side by side, and their mean after each of at most `TOGETHER` changes, one at a time."""
+    active, shares, means, bits, powers = work
+    zero, m = np.float32(0.0), b2.shape[1]
+    for c in range(b2.shape[0]):
         low, high = ends[c], ends[c + 1]
-        before, row, on, scores = pre[low:high], weights[low:high], active[: high - low], shares[c]
-        for h in range(on.shape[0]):
-            z = before[h] + change * row[h]
-            on[h] = z if z > zero else zero
-        top = np.float32(-np.inf)
-        for v in range(m):
-            output, total = outputs[v, low:high], zero
-            for h in range(on.shape[0]):
-                total += on[h] * output[h]
-            scores[v] = total + b2[c, v]
-            top = max(top, scores[v])
-        part = np.float32(1.0) / _exponentials(scores, top, bits, powers)
-        for v in range(m):
-            scores[v] *= part
-            mean[v] += scores[v] / np.float32(n)
+        before = pre[low:high]
+        for t in range(places.shape[0]):
+            row, move, its = W1[changed[places[t]], low:high], moves[places[t]], active[t, : high - low]
+            for h in range(its.shape[0]):
+                z = before[h] + move * row[h]
+                its[h] = z if z > zero else zero
+        _add_up(active, low, high, outputs, b2[c], shares, c * m)
+    for t in range(places.shape[0]):
+        _softmax(shares[t], m, bits, powers, means[t])
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _leakage(
-    pre: Any, weights: Any, change: Any, ends: Any, outputs: Any, b2: Any, prior: Any, work: Any
-) -> Any:  # fmt: skip
-    """KL(mean posterior ‖ prior), where the prior is the target, after one entry changed by `change`."""
-    _posteriors(pre, weights, change, ends, outputs, b2, work)
-    mean, leakage = work[2], np.float32(0.0)
+def _leakage(mean: Any, prior: Any) -> Any:
+    """KL(mean posterior ‖ prior), where the prior is the target."""
+    leakage = np.float32(0.0)
     for v in range(mean.shape[0]):
         if mean[v] > np.float32(0.0):
             leakage += mean[v] * math.log(mean[v] / prior[v])
@@ -113,23 +142,29 @@ def _go_beyond(posterior: Any, beyond: float, prior: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _slopes(pre: Any, b1: Any, ends: Any, outputs: Any, b2: Any, prior: Any, work: Any, slope: Any) -> None:
-    """How fast the leakage rises with each pre-activation."""
-    _posteriors(pre, b1, np.float32(0.0), ends, outputs, b2, work)
-    _, shares, mean, _, _ = work
-    zero, n, m = np.float32(0.0), shares.shape[0], mean.shape[0]
+def _slopes(pre: Any, ends: Any, outputs: Any, shares: Any, mean: Any, prior: Any, rises: Any, slope: Any) -> None:
+    """How fast the leakage rises with each pre-activation, given the members' posteriors and their mean.
+
+    `rises` is scratch, four longer than the values, and 0 there: five values are added at a time.
+    """
+    zero, n, m = np.float32(0.0), ends.shape[0] - 1, mean.shape[0]
     for v in range(m):
         mean[v] = math.log(max(mean[v], np.float32(1e-30)) / prior[v])
-    slope[:] = zero
     for c in range(n):
-        low, high, share, middle = ends[c], ends[c + 1], shares[c], zero
+        low, high, share, middle = ends[c], ends[c + 1], shares[c * m : (c + 1) * m], zero
         for v in range(m):
             middle += share[v] * mean[v]
-        own, before = slope[low:high], pre[low:high]
         for v in range(m):
-            rise, output = share[v] * (mean[v] - middle) / np.float32(n), outputs[v, low:high]
+            rises[v] = share[v] * (mean[v] - middle) / np.float32(n)
+        own, before = slope[low:high], pre[low:high]
+        own[:] = zero
+        for v in range(0, m, 5):
+            r0, r1, r2, r3, r4 = rises[v], rises[v + 1], rises[v + 2], rises[v + 3], rises[v + 4]
+            w0, w1 = outputs[v, low:high], outputs[min(v + 1, m - 1), low:high]
+            w2, w3 = outputs[min(v + 2, m - 1), low:high], outputs[min(v + 3, m - 1), low:high]
+            w4 = outputs[min(v + 4, m - 1), low:high]
             for h in range(own.shape[0]):
-                own[h] += rise * output[h]
+                own[h] += r0 * w0[h] + r1 * w1[h] + r2 * w2[h] + r3 * w3[h] + r4 * w4[h]
         for h in range(own.shape[0]):
             own[h] = own[h] if before[h] > zero else zero
 
@@ -217,7 +252,7 @@ def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     own_indptr: Any, own_indices: Any, own_data: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any, beyond: float,
-    tried: int, enough: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
+    tried: int, price: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
@@ -225,32 +260,39 @@ def conceal_rows(
     if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
     the leakage are tried out; of equally good ones, the more promising is taken. `priors` has one row, or a row for
     every user; where `beyond` is above 0, the target lies beyond the prior, away from what the user's ratings say, or
-    the `own` ratings, where they are given: a row for every user, or none at all. A user whose leakage is at most
-    `enough` gets no more. `found` counts a user's changes, `items` and `values` list them in order, `leakage` holds the
-    leakage before the first change and after each; where a user has fewer changes, the last one is repeated.
+    the `own` ratings, where they are given: a row for every user, or none at all. A user gets no more changes once no
+    larger number of them can be worth `price` nats each; below 0, nothing ends the search. `found` counts a user's
+    changes, `items` and `values` list them in order, `leakage` holds the leakage before the first change and after
+    each; where a user has fewer changes, the last one is repeated.
     """
-    hidden, m, most = b1.shape[0], b2.shape[1], items.shape[1]
-    pre, slope, bits = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(m, np.int32)
-    shares, mean = np.empty((ends.shape[0] - 1, m), np.float32), np.empty(m, np.float32)
-    work = (np.empty(hidden, np.float32), shares, mean, bits, bits.view(np.float32))
+    hidden, (n_members, m), most = b1.shape[0], b2.shape, items.shape[1]
+    pre, slope, then = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(hidden, np.float32)
+    active, shares = np.zeros((TOGETHER, hidden), np.float32), np.empty((TOGETHER, n_members * m), np.float32)
+    means, bits = np.empty((TOGETHER, m), np.float32), np.empty(n_members * m, np.int32)
+    work = (active, shares, means, bits, bits.view(np.float32))
+    # The posteriors of the row as it is, which are those after no change at all.
+    share, mean = np.empty(n_members * m, np.float32), np.empty(m, np.float32)
+    unmoved = (np.zeros(1, np.int32), np.zeros(1, np.float32), np.zeros(1, np.int64))
     longest = pool.shape[0]
     for u in range(start, stop):
         longest = max(longest, pool.shape[0] + indptr[u + 1] - indptr[u])
     changed, moves, was = np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(longest, np.uint8)
-    rise, reach, then = np.empty(longest, np.float32), np.empty(longest, np.float32), np.empty(hidden, np.float32)
+    rise, reach = np.empty(longest, np.float32), np.empty(longest, np.float32)
     rises, places = np.empty(min(tried, longest), np.float32), np.empty(min(tried, longest), np.int64)
-    state, none, prior = np.zeros(W1.shape[0], np.uint8), np.float32(0.0), np.empty(m, np.float32)
+    state, none = np.zeros(W1.shape[0], np.uint8), np.float32(0.0)
+    prior, scratch = np.empty(m, np.float32), np.zeros(m + 4, np.float32)
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
         prior[:] = priors[min(u, priors.shape[0] - 1)]
         _enter_row(indices[first:last], data[first:last], W1, b1, pre)
+        _posteriors(pre, W1, *unmoved, ends, outputs, b2, work)
+        share[:], mean[:] = shares[0], means[0]
         if beyond > 0.0:
-            then[:] = pre
             if own_indptr.shape[0] > 1:
                 low, high = own_indptr[u], own_indptr[u + 1]
                 _enter_row(own_indices[low:high], own_data[low:high], W1, b1, then)
-            _posteriors(then, b1, none, ends, outputs, b2, work)
-            _go_beyond(mean, beyond, prior)
+                _posteriors(then, W1, *unmoved, ends, outputs, b2, work)
+            _go_beyond(means[0], beyond, prior)
         for e in range(first, last):
             state[indices[e]] = OWN if free[e] else FIXED
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
@@ -263,32 +305,24 @@ def conceal_rows(
         for p in range(pool.shape[0]):
             changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
             n += 1
-        leakage[u, 0] = _leakage(pre, b1, none, ends, outputs, b2, prior, work)
-        found[u] = 0
+        leakage[u, 0] = _leakage(mean, prior)
+        found[u], lowest = 0, np.float64(leakage[u, 0])
         for k in range(most):
-            if leakage[u, k] <= enough:
+            if price * (k + 1) > lowest:
                 break
-            _slopes(pre, b1, ends, outputs, b2, prior, work, slope)
+            _slopes(pre, ends, outputs, share, mean, prior, scratch, slope)
             count, fresh = _promising(
-                slope,
-                then,
-                fresh,
-                W1,
-                changed[:n],
-                moves[:n],
-                state,
-                was[:n],
-                rise[:n],
-                reach[:n],
-                rises,
-                places,
-            )
+                slope, then, fresh, W1, changed[:n], moves[:n], state, was[:n], rise[:n], reach[:n], rises, places
+            )  # fmt: skip
             best, item, change = np.float32(np.inf), -1, none
-            for t in range(count):
-                j, move = changed[places[t]], moves[places[t]]
-                after = _leakage(pre, W1[j], move, ends, outputs, b2, prior, work)
-                if after < best:
-                    best, item, change = after, j, move
+            for tries in range(0, count, TOGETHER):
+                some = places[tries : min(tries + TOGETHER, count)]
+                _posteriors(pre, W1, changed, moves, some, ends, outputs, b2, work)
+                for t in range(some.shape[0]):
+                    after = _leakage(means[t], prior)
+                    if after < best:
+                        best, item, change = after, changed[some[t]], moves[some[t]]
+                        share[:], mean[:] = shares[t], means[t]
             if item < 0:
                 break
             state[item] = FIXED
@@ -297,6 +331,7 @@ def conceal_rows(
                 pre[h] += change * row[h]
             items[u, k], values[u, k], leakage[u, k + 1] = item, max(change, none), best
             found[u] = k + 1
+            lowest = min(lowest, np.float64(best) + price * (k + 1))
         for k in range(found[u], most):
             leakage[u, k + 1] = leakage[u, k]
         for e in range(first, last):
@@ -305,3 +340,27 @@ def conceal_rows(
             state[locked[e]] = OTHER
         for k in range(found[u]):
             state[items[u, k]] = OTHER
+
+
+@njit(
+    nb.void(
+        *ROWS, const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2),
+        const(nb.float32, 2), nb.int64, nb.int64, out(nb.float64, 2),
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def posterior_rows(
+    indptr: Any, indices: Any, data: Any, W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any,
+    start: int, stop: int, posterior: Any,
+) -> None:  # fmt: skip
+    """For users `start` to `stop`: the mean of the members' posteriors."""
+    (n_members, m), pre = b2.shape, np.empty(b1.shape[0], np.float32)
+    means, bits = np.empty((TOGETHER, m), np.float32), np.empty(n_members * m, np.int32)
+    active, shares = np.zeros((TOGETHER, pre.shape[0]), np.float32), np.empty((TOGETHER, n_members * m), np.float32)
+    unmoved = (np.zeros(1, np.int32), np.zeros(1, np.float32), np.zeros(1, np.int64))
+    for u in range(start, stop):
+        first, last = indptr[u], indptr[u + 1]
+        _enter_row(indices[first:last], data[first:last], W1, b1, pre)
+        _posteriors(pre, W1, *unmoved, ends, outputs, b2, (active, shares, means, bits, bits.view(np.float32)))
+        posterior[u] = means[0]

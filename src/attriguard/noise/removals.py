@@ -129,13 +129,14 @@ def find_changes(
     *,
     locked: Any = None,
     target: Target = AT_THE_PRIOR,
-    enough: float = -1.0,
+    price: float = -1.0,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
     """At most ``most`` changes for each user, in the order in which they lower the leakage fastest.
 
     The changes are removals where the policy lets existing ratings change, and additions where it does not. ``locked``
-    marks entries that must not change, user by user. A user whose leakage is at most ``enough`` gets no more changes.
+    marks entries that must not change, user by user. A user gets no more changes once no larger number of them can be
+    worth ``price`` nats each; so the numbers that are best at this price, or at a higher one, are found as without it.
     Of all removals, the few that promise most by the slope of the leakage are tried out.
     """
     fixed, (indptr, indices, data) = check_locked(locked, X), rows_of(X)
@@ -160,7 +161,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *own, *model, target.beyond, tried, enough, start, stop, *out)
+        conceal_rows(*given, *held, *own, *model, target.beyond, tried, price, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from attriguard.kernels.reference.adam import adam_step
 from attriguard.kernels.reference.additions import bound_gains
 from attriguard.kernels.reference.bag import bag_forward, batch_forward, batch_update
-from attriguard.kernels.reference.conceal import conceal, conceal_rows
+from attriguard.kernels.reference.conceal import conceal, conceal_rows, posterior_rows
 from attriguard.kernels.reference.edits import apply_edits, l2_cost, l2_costs, merge_rows, merged_lengths
 from attriguard.kernels.reference.entries import compare_rows, find_entries, find_rising, mark_new, sum_ranges
 from attriguard.kernels.reference.greedy import attempts, greedy_search, mixed_slope, rival_of, run_on, search_pair
@@ -52,6 +52,7 @@ __all__ = [
     "merge_rows",
     "merged_lengths",
     "mixed_slope",
+    "posterior_rows",
     "priced_row",
     "priced_rows",
     "rival_of",

@@ -25,14 +25,14 @@ def conceal(
     most: int,
     *,
     tried: int = 10**9,
-    enough: float = -1.0,
+    price: float = -1.0,
 ) -> tuple[list[int], list[float]]:
     """The changes of one user's dense row, one after another, each the one with the least leakage after it.
 
     Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Of all
     changes, the ``tried`` are looked at in whose direction the leakage falls fastest, by its differences. Gives the
-    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats. Where it is
-    at most ``enough``, no more is changed.
+    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats. Where no
+    larger number of changes can be worth ``price`` nats each, no more is changed.
     """
 
     def leakage_of(row: NDArray[np.float64]) -> float:
@@ -43,8 +43,8 @@ def conceal(
     left = [(int(j), 0.0) for j in np.flatnonzero(x) if not fixed[j]]
     left += [(j, value) for j, value in additions.items() if x[j] == 0 and not fixed[j]]
     changes, leakage = [], [leakage_of(now)]
-    for _ in range(min(most, len(left))):
-        if leakage[-1] <= enough:
+    for k in range(min(most, len(left))):
+        if price * (k + 1) > min(leakage[c] + price * c for c in range(k + 1)):
             break
         rises = [leakage_of(_moved(now, j, value, SMALL)) for j, value in left]
         promising = [left[k] for k in np.argsort(rises, kind="stable")[:tried]]
@@ -83,7 +83,7 @@ def conceal_rows(
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
     own_indptr: Ints, own_indices: Ints, own_data: Floats,
     W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, priors: Floats, beyond: float,
-    tried: int, enough: float,
+    tried: int, price: float,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
 ) -> None:  # fmt: skip
@@ -100,8 +100,18 @@ def conceal_rows(
         prior = priors[min(u, priors.shape[0] - 1)].astype(np.float64)
         prior *= np.minimum(prior / posterior(said_by[u].astype(np.float64)), MOST_BEYOND) ** beyond
         prior /= prior.sum()
-        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], tried=tried, enough=enough)
+        changes, after = conceal(X[u], posterior, prior, fixed, additions, items.shape[1], tried=tried, price=price)
         found[u] = len(changes)
         for k, item in enumerate(changes):
             items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]
         leakage[u, : len(after)], leakage[u, len(after) :] = after, after[-1]
+
+
+def posterior_rows(
+    indptr: Ints, indices: Ints, data: Floats, W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats,
+    start: int, stop: int, posterior: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """`mean_posterior` of users ``start`` to ``stop``."""
+    X = dense(indptr, indices, data, W1.shape[0])
+    for u in range(start, stop):
+        posterior[u] = mean_posterior(X[u].astype(np.float64), W1, b1, ends, outputs, b2)
