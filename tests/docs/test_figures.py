@@ -405,9 +405,8 @@ def test_release_after_release(page):
         schemes = [found["schemes"][name] for name in ("redrawn", "keyed", "ledger", "ledger, capped")]
         check(shares, [max(each.values()) for each in (found["single"], *(scheme["final"] for scheme in schemes))])
         check(changes, [found["changes"], *(scheme["changes"] for scheme in schemes)], places=2)
-        more = float(shares[3]) - float(shares[0])
-        assert re.search(f"{more:.3f} (more )?(than from one )?behind `{goal}`", words(page)), (goal, more)
-        assert goal == "mislead" or float(shares[3]) < min(map(float, shares[1:3]))
+        assert float(shares[3]) <= float(shares[0]) + 0.02
+        assert goal == "mislead" or float(shares[3]) < min(map(float, shares[:3]))
     assert f"{known['users']:,} test users" in words(page)
 
 
