@@ -141,9 +141,20 @@ def test_heavy_users_are_measured_against_trying_out_every_rating(small_twin):
     assert before - left >= 0.9 * (before - every) > 0
 
 
+def test_a_plan_at_one_price_is_held_against_one_for_each_user():
+    from attriguard.bench import everyone
+
+    learning, million, ratio = everyone.run(n_users=400, learning={300: 600.0})
+    assert learning.reached
+    assert learning.value > learning.details["seconds_mislead"] > 0
+    assert million.value == pytest.approx(million.details["seconds_everyone"] * 1_000_000 / million.details["users"])
+    assert ratio.value == pytest.approx(million.details["seconds_everyone"] / million.details["seconds_user"])
+
+
 def test_a_second_release_is_held_against_the_first(monkeypatch):
     from attriguard.bench import releases
 
+    monkeypatch.setattr(releases, "SETTLING", 200)
     monkeypatch.setattr(releases, "GOALS", ("mislead",))
     monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
     (figure,) = releases.run(n_users=300)

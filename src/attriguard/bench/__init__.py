@@ -41,6 +41,11 @@ PARTS: dict[str, Part] = {
         Part(name="phase2", summary="Phase II against cvxpy with Clarabel.", takes=("data",), needs=("bench",)),
         Part(name="million", summary="How time and memory grow up to a plan for a million users."),
         Part(
+            name="everyone",
+            summary="Learning to conceal, and planning at one price against a budget of each user.",
+            takes=("n_users",),
+        ),
+        Part(
             name="bulk",
             summary="A table in parts against DuckDB's sort and a plan by themselves, and killed and resumed.",
             takes=("n_users",),

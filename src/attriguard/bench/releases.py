@@ -14,6 +14,8 @@ USERS = 200_000
 GOALS = ("conceal", "mislead")
 SHARE, NEW_RATINGS = 0.01, 3
 FIFTH = 0.2
+# Users of the guard's on whom the price is settled; it does not learn from them.
+SETTLING = 2_000
 MEMORY = "4GB"
 
 
@@ -33,8 +35,11 @@ def _figure(folder: Path, goal: str, rows: int, told: Progress) -> Figure:
     from attriguard.guard import AttriGuard
 
     told.tell(f"learning to {goal}")
-    learnt = make_twin(seed=1)
-    guard = AttriGuard(scale=learnt.scale, goal=goal).fit(learnt.X, learnt.y, items=learnt.items, values=learnt.values)
+    learnt, known = make_twin(seed=1), slice(SETTLING, None)
+    # A table that grows needs a price: the budget is an average over users.
+    guard = AttriGuard(scale=learnt.scale, goal=goal, budget_over="everyone")
+    guard.fit(learnt.X[known], learnt.y[known], items=learnt.items, values=learnt.values)
+    guard.settle(learnt.X[:SETTLING])
     path = folder / f"{goal}.guard"
     guard.save(path, metadata={"attribute": "city", "rated": True})
     seconds = {}

@@ -94,10 +94,11 @@ def _adam(g: Any, w: Any, first: Any, second: Any, pace: Any, root: Any, decay: 
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _catch_up(waited: int, w: Any, first: Any, second: Any, pace: Any, root: Any) -> None:
-    """A row that waited for some steps goes where its first moment would have taken it."""
-    left, faded, tiny = np.float32(BETA1**waited), np.float32(BETA2**waited), np.float32(EPSILON)
-    way = pace * np.float32(BETA1 * (1.0 - BETA1**waited) / (1.0 - BETA1))
+def _catch_up(
+    left: Any, faded: Any, w: Any, first: Any, second: Any, pace: Any, root: Any
+) -> None:  # fmt: skip
+    """A row that waited goes where its first moment would have taken it; so much is `left` of it, and of the second."""
+    tiny, way = np.float32(EPSILON), pace * np.float32(BETA1 / (1.0 - BETA1)) * (np.float32(1.0) - left)
     for h in range(w.shape[0]):
         w[h] -= way * first[h] / (np.sqrt(second[h]) * root + tiny)
         first[h] *= left
@@ -128,6 +129,9 @@ def train_epoch(
     error, G2 = np.empty((batch, m), np.float32), np.empty((hidden, m), np.float32)
     g1, g2, touched = np.empty(hidden, np.float32), np.empty(m, np.float32), np.empty(W1.shape[0], np.int64)
     shrink = np.float32(decay)
+    # What is left of the moments after so many steps.
+    left = (BETA1 ** np.arange(steps + order.shape[0] // batch + 2)).astype(np.float32)
+    faded = (BETA2 ** np.arange(left.shape[0])).astype(np.float32)
     for start in range(0, order.shape[0], batch):
         users = order[start : start + batch]
         n, count, steps = users.shape[0], 0, steps + 1
@@ -138,7 +142,9 @@ def train_epoch(
                 if last[j] != steps:
                     touched[count] = j
                     count += 1
-                    _catch_up(steps - 1 - last[j], W1[j], F1[j], S1[j], pace, root)
+                    waited = steps - 1 - last[j]
+                    if waited > 0:
+                        _catch_up(left[waited], faded[waited], W1[j], F1[j], S1[j], pace, root)
                     last[j] = steps
         _forward(indptr, indices, data, users, dice, limit, W1, b1, active)
         _errors(active[:n], users, codes, W2, b2, error)
@@ -168,5 +174,7 @@ def finish_rows(steps: int, rate: float, W1: Any, F1: Any, S1: Any, last: Any) -
     """Bring every item's row up to date after the last step."""
     pace, root = np.float32(rate / (1.0 - BETA1**steps)), np.float32((1.0 - BETA2**steps) ** -0.5)
     for j in range(W1.shape[0]):
-        _catch_up(steps - last[j], W1[j], F1[j], S1[j], pace, root)
+        waited = steps - last[j]
+        left, faded = np.float32(BETA1**waited), np.float32(BETA2**waited)
+        _catch_up(left, faded, W1[j], F1[j], S1[j], pace, root)
         last[j] = steps
