@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,7 +78,7 @@ class Plan:
 
     X: csr_array
     edits: Edits
-    inferred: NDArray[np.int64]  # C(x): what the guard's classifier infers without noise
+    infer: Callable[[csr_array], NDArray[np.int64]]  # C: what the guard's classifier infers from rows
     mechanism: Mechanism
     budget: NDArray[np.float64]
     probabilities: NDArray[np.float64]
@@ -85,6 +86,11 @@ class Plan:
     finder: Finder | None = None  # None: the candidates serve every budget
     attribute: str = ""  # its name: under one key, the draws for two attributes have nothing to do with each other
     _found: dict[bytes, Edits] = field(default_factory=dict)  # candidates by budget, shared by plans of one search
+
+    @cached_property
+    def inferred(self) -> NDArray[np.int64]:
+        """(n,): C(x), what the guard's classifier infers without noise."""
+        return self.infer(self.X)
 
     @property
     def target(self) -> NDArray[np.float64] | None:
@@ -201,7 +207,7 @@ def make_plan(
     mechanism: Mechanism,
     *,
     budget: ArrayLike,
-    inferred: NDArray[np.int64],
+    infer: Callable[[csr_array], NDArray[np.int64]],
     users: ArrayLike | None = None,
     finder: Finder | None = None,
 ) -> Plan:
@@ -211,7 +217,7 @@ def make_plan(
     return Plan(
         X=X,
         edits=edits,
-        inferred=inferred,
+        infer=infer,
         mechanism=mechanism,
         budget=budgets,
         probabilities=mechanism.probabilities(edits, budgets),

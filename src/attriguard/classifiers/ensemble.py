@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,9 +23,12 @@ from attriguard.progress import Progress, ProgressLike
 # Members of a guard's ensemble by default.
 MEMBERS = 8
 # An epoch has at least this many batches, unless they would become smaller than the smallest batch. With few users
-# the batches get smaller, and the number of steps stays.
-BATCHES = 28
-SMALLEST_BATCH = 32
+# the batches get smaller, and the number of steps stays; with very many they get larger.
+BATCHES, MOST_BATCHES = 28, 300
+SMALLEST_BATCH, LARGEST_BATCH = 32, 1_024
+# A member sees about this many rows, and every user's at least so often: with more it knows its own users too well, and
+# what it removes protects others less (docs/notebook/goals.md).
+ROWS, FEWEST_EPOCHS = 130_000, 3
 
 
 class Ensemble(Classifier):
@@ -100,8 +104,7 @@ def fit_ensemble(
 ) -> Ensemble:
     """Learn from codes 0 … m - 1, each of which occurs; the members differ by their random draws alone."""
     number = check_count(members, name="members")
-    size = int(np.clip(X.shape[0] // BATCHES, SMALLEST_BATCH, Recipe().batch_size))
-    recipe, seeds = Recipe(batch_size=size).check(), chance.integers(2**63, size=number)
+    recipe, seeds = recipe_for(X.shape[0]), chance.integers(2**63, size=number)
     steps = Progress.of(progress)
     count = None if steps.quiet else steps.counter(number, "the members learn")
 
@@ -110,3 +113,12 @@ def fit_ensemble(
 
     weights = [member for part in over_users(number, learn, smallest=1, count=count) for member in part]
     return Ensemble(weights, np.bincount(codes) / codes.size)
+
+
+def recipe_for(n_users: int) -> Recipe:
+    """How a member learns from so many users."""
+    usual = Recipe()
+    largest = max(usual.batch_size, min(n_users // MOST_BATCHES, LARGEST_BATCH))
+    size = int(np.clip(n_users // BATCHES, SMALLEST_BATCH, largest))
+    epochs = int(np.clip(-(-ROWS // n_users), FEWEST_EPOCHS, usual.epochs))
+    return replace(usual, batch_size=size, epochs=epochs).check()

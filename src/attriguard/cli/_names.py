@@ -91,6 +91,7 @@ PARTS = _fixed(
     "phase1",
     "phase2",
     "million",
+    "everyone",
     "bulk",
     "releases",
     "heavy",

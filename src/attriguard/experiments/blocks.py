@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from attriguard.data.sealed import BROKEN, read_sealed, write_sealed
 from attriguard.evaluation.cache import is_of
@@ -28,6 +29,10 @@ class NoiseBlock:
     edits: Edits
     inferred: NDArray[np.int64]
     seconds: float
+
+    def infer(self, X: csr_array) -> NDArray[np.int64]:
+        """What was inferred of them; ``X`` are their rows."""
+        return self.inferred
 
 
 def find_in_blocks(

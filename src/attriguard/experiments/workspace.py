@@ -182,7 +182,7 @@ class Workspace:
         """Both phases for all attacked users, at budget 0; an evaluation sets other budgets."""
         found = self.phase_one(defender, search, policy, progress=progress)
         mechanism = Divergence(make_target(target, np.bincount(self.train.y, minlength=self.data.m)))
-        return make_plan(self.X, found.edits, mechanism, budget=0.0, inferred=found.inferred)
+        return make_plan(self.X, found.edits, mechanism, budget=0.0, infer=found.infer)
 
     def attack(self, name: str) -> Attack:
         """Untrained, at the profile's size; an attack that adapts to a guard gets the guard with LR-D."""

@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -230,9 +231,8 @@ class Planner:
                 raise ParameterError("most counts changed ratings: the guard's cost must be 'l0'")
             finder = finder.limited(np.asarray(most) if np.ndim(most) else check_count(most, name="most"))
         edits = finder.find(X, budgets, Progress.of(progress))
-        inferred = infer(goal.model(learnt), X)
-        mechanism = goal.mechanism(settings, learnt)
-        return make_plan(X, edits, mechanism, budget=budgets, inferred=inferred, users=users, finder=finder)
+        mechanism, inferring = goal.mechanism(settings, learnt), partial(infer, goal.model(learnt))
+        return make_plan(X, edits, mechanism, budget=budgets, infer=inferring, users=users, finder=finder)
 
     def settle(self, X: csr_array, progress: ProgressLike = None) -> Price:
         """The price of a change for the settings' budget, on users like those that will be protected."""

@@ -78,7 +78,7 @@ class CrossFitted:
             joint.together([plan.edits for plan in plans]),
             joint,
             budget=joint.in_rows([plan.budget for plan in plans]),
-            inferred=joint.in_rows([plan.inferred for plan in plans]),
+            infer=joint.infer,
             users=users,
             finder=joint,
         )
@@ -122,6 +122,10 @@ class _Joint:
                 for mine, plan, part in zip(self.rows, self.plans, parts, strict=True)
             ]
         )
+
+    def infer(self, X: csr_array) -> NDArray[np.int64]:
+        """What each user's guard infers from the user's row."""
+        return self.in_rows([plan.infer(X[mine]) for mine, plan in zip(self.rows, self.plans, strict=True)])
 
     def limited(self, most: Most) -> AtMost:
         """The same where no user gets more changes than that."""

@@ -170,13 +170,12 @@ def _slopes(pre: Any, ends: Any, outputs: Any, shares: Any, mean: Any, prior: An
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _products(weights: Any, slope: Any) -> tuple[Any, Any]:
-    """The product of an item's first-layer row with the slopes, and the row's norm."""
-    rise, square = np.float32(0.0), np.float32(0.0)
+def _product(weights: Any, slope: Any) -> Any:
+    """The product of an item's first-layer row with the slopes."""
+    total = np.float32(0.0)
     for h in range(slope.shape[0]):
-        rise += weights[h] * slope[h]
-        square += weights[h] * weights[h]
-    return rise, np.float32(math.sqrt(square))
+        total += weights[h] * slope[h]
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -230,10 +229,11 @@ def _promising(
         if not fresh and count == rises.shape[0] and share * rise[place] - rest * reach[place] > rises[count - 1]:
             continue
         looked += 1
-        product, norm = _products(W1[changed[place]], slope)
+        weights = W1[changed[place]]
+        now = moves[place] * _product(weights, slope)
         if fresh:
-            rise[place], reach[place] = moves[place] * product, abs(moves[place]) * norm
-        count = _enter(moves[place] * product, place, rises, places, count)
+            rise[place], reach[place] = now, abs(moves[place]) * np.float32(math.sqrt(_product(weights, weights)))
+        count = _enter(now, place, rises, places, count)
     return count, not fresh and 4 * looked > left
 
 
