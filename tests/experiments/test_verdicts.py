@@ -10,6 +10,7 @@ import pytest
 from attriguard.experiments import get
 from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Check, Experiment
 from attriguard.experiments.beyond_everyone import CALLED, OTHERS, RETRAIN, attack, strong, worst_of
+from attriguard.experiments.beyond_knowledge import HAS, OWN, WITHOUT
 from attriguard.experiments.figure6 import PUBLISHED
 from attriguard.experiments.figure7 import mixed
 from attriguard.experiments.profiles import BUDGETS
@@ -228,6 +229,20 @@ def test_who_knows_is_compared_with_himself():
     assert get("beyond-aware").verdict(numbers(unaware=(0.3, 0.36), aware=(0.32, 0.37, 0.31))) == HOLDS
     assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.38, 0.37, 0.10))) == FAILS
     assert get("beyond-aware").verdict(numbers(unaware=(0.1, 0.36), aware=(0.10, 0.36, 0.34))) == FAILS
+
+
+def test_a_guard_of_ones_own_is_compared_with_none():
+    judged = get("beyond-knowledge")
+
+    def numbers(inversion, training=0.1):
+        found = {name: dict.fromkeys(HAS, 0.4) | {OWN: 0.1} for name in WITHOUT}
+        found["inversion with LR-A"][OWN], found["AT-A"][OWN] = inversion, training
+        return {"users": 10, "baseline": 0.1, "without": {"LR-A": 0.1, "NN-A": 0.2}, "accuracy": found}
+
+    assert judged.verdict(numbers(0.13)) == HOLDS  # what the very guard gives does not count
+    assert judged.verdict(numbers(0.14)) == FAILS
+    assert judged.verdict(numbers(0.13, training=0.23)) == HOLDS  # against NN-A, not against LR-A
+    assert judged.verdict(numbers(0.13, training=0.24)) == PARTLY
 
 
 def everyone(strangers, informed, unaware=0.0, **more):

@@ -39,6 +39,7 @@ TABLE = {
     "beyond-aware": "attriguard.experiments.beyond_aware:BeyondAware",
     "beyond-goals": "attriguard.experiments.beyond_goals:BeyondGoals",
     "beyond-optimum": "attriguard.experiments.beyond_optimum:BeyondOptimum",
+    "beyond-knowledge": "attriguard.experiments.beyond_knowledge:BeyondKnowledge",
     "beyond-detection": "attriguard.experiments.beyond_detection:BeyondDetection",
     "beyond-releases": "attriguard.experiments.beyond_releases:BeyondReleases",
     "beyond-cost": "attriguard.experiments.beyond_cost:BeyondCost",
