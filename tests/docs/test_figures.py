@@ -23,6 +23,10 @@ NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 TABLES = {
     "default guard": "| attacker | no guard | budget 1 | 2 | 4 | 8 |",
     "retrained": "| attacker | no guard | budget 2 | 4 | 8 |",
+    "knowledge": (
+        "| attacker | the very guard | half of its users | the other half | another kind | users of his own "
+        "| knows of no guard |"
+    ),
     "goals": (
         "| goal, budget | changes made | trained on unprotected data | retrained on protected data | detector's AUC |"
     ),
@@ -393,6 +397,15 @@ def test_the_goals_against_a_network_of_the_papers_size():
         shown = re.search(rf"([\d.]+ ± [\d.]+) and ([\d.]+ ± [\d.]+) behind `{goal}`", words(NOTEBOOK / "goals.md"))
         for cell, who in zip(shown.groups(), ("does_not_know", "knows"), strict=True):
             check(cell.split("±"), [best[goal][who]["mean"][0], best[goal][who]["interval"][0]])
+
+
+def test_who_has_no_guard_makes_one():
+    known = experiment("beyond-knowledge")["numbers"]
+    rows = table(FINDINGS, TABLES["knowledge"])
+    assert [row[0] for row in rows] == list(known["accuracy"])
+    for attacker, *shares, none in rows:
+        check(shares, list(known["accuracy"][attacker].values()))
+        check([none], [known["without"]["NN-A" if attacker == "AT-A" else "LR-A"]])
 
 
 @pytest.mark.parametrize("page", [FINDINGS, ROOT / "docs" / "ledger.md"], ids=["findings", "ledger"])
