@@ -31,7 +31,7 @@ if stage == "created":
 if stage == "synced":
     files.before_rename = die
 if stage == "renamed":
-    files._sync_folder = die
+    files.sync_folder = die
 with files.written_beside(path) as file:
     file.write(b"new!" * 30_000)
     if stage == "half":

@@ -10,9 +10,10 @@ from types import ModuleType
 
 import pytest
 
+import attriguard as ag
 from attriguard.bench import measure
 from attriguard.data import files
-from attriguard.data.files import sync, written_beside
+from attriguard.data.files import sweep, sync, written_beside
 from attriguard.data.locks import try_lock, used_alone
 from attriguard.errors import BusyError, DataError
 
@@ -41,7 +42,7 @@ def windows(monkeypatch):
         if not opened[number][1] & (os.O_RDWR | os.O_WRONLY):
             raise OSError(9, "Bad file descriptor")
 
-    def chmod_by_path(path, mode):
+    def chmod_by_path(path, mode, **_how):
         if isinstance(path, int):
             raise TypeError("chmod: path should be string, bytes or os.PathLike, not int")
         chmod(path, mode)
@@ -106,7 +107,7 @@ def test_a_file_is_synced_and_a_folder_need_not_be(windows, tmp_path):
     path = tmp_path / "rows.parquet"
     path.write_bytes(b"rows")
     sync(path)
-    files._sync_folder(tmp_path)  # Windows opens no folders
+    files.sync_folder(tmp_path)  # Windows opens no folders
     assert not windows
 
 
@@ -171,3 +172,31 @@ def test_text_has_an_encoding():
 )
 def test_missing_encodings_are_found(code, is_found):
     assert bool(list(text_without_encoding(ast.parse(code)))) == is_found
+
+
+def test_what_a_killed_run_left_is_swept(windows, tmp_path):
+    left = tmp_path / f".attriguard-{'0' * 32}.part"
+    left.write_bytes(b"half")
+    sweep(tmp_path)
+    assert not left.exists()
+    assert not windows
+
+
+def test_a_file_that_is_whole_can_be_read_before_it_has_its_name(windows, tmp_path):
+    """Locks of Windows are mandatory: what is locked, nobody reads, not even by another number."""
+    read = []
+    with written_beside(
+        tmp_path / "june.csv", whole=lambda path: read.append((path.read_bytes(), dict(windows)))
+    ) as to:
+        to.write(b"rows")
+    assert read == [(b"rows", {})]
+
+
+def test_a_ledger_is_kept(windows, tmp_path):
+    """Where names in a folder cannot be put on the disk, a release counts all the same."""
+    data = ag.load_dataset("twin", n_users=60, n_items=20, n_values=2)
+    guard = ag.learn(data, goal="mislead", budget=1.0, random_state=0)
+    for month in ("may.csv", "june.csv"):
+        released = ag.protect(data.to_arrow(), guard, key=b"0123456789abcdef", ledger=tmp_path / "told", check=False)
+        released.save(tmp_path / month)
+    assert len(ag.describe_ledger(tmp_path / "told").releases) == 2

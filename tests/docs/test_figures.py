@@ -12,6 +12,7 @@ import pytest
 
 from attriguard.evaluation.figures import interval
 from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
+from attriguard.experiments.beyond_everyone import MOST, worst_of
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "findings.md"
@@ -20,6 +21,7 @@ NOTEBOOK = ROOT / "docs" / "notebook"
 ROUNDED = 0.00056
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 # The first line of each table of the findings, in their order. A test below checks each of them.
+BAYES = ("NB-A", "GBM-A")  # a naive Bayes, and boosting with one inside
 TABLES = {
     "default guard": "| attacker | no guard | budget 1 | 2 | 4 | 8 |",
     "retrained": "| attacker | no guard | budget 2 | 4 | 8 |",
@@ -42,7 +44,13 @@ TABLES = {
     "releases": (
         "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
     ),
+    "everyone": "| changes a user, on average | 1 | 2 | 4 | 8 |",
 }
+
+
+def listed(shares):
+    first, last = [f"{each:.3f}" for each in shares[:-1]], f"{shares[-1]:.3f}"
+    return f"{', '.join(first)} and {last}"
 
 
 def results(name):
@@ -436,6 +444,19 @@ def test_the_readme_shows_the_figures_of_the_findings():
     hold, partly, not_at_all = (verdicts.count(each) for each in ("holds", "holds partly", "does not hold"))
     said = f"{hold} of the paper's {len(verdicts)} claims hold, {partly} hold partly and {not_at_all} do not"
     assert said in words(readme)
+
+
+def test_one_budget_for_everyone():
+    numbers, page = experiment("beyond-everyone")["numbers"], words(FINDINGS)
+    rows = table(FINDINGS, TABLES["everyone"])
+    for (setting, *shares), (_, *aims) in zip(rows[::2], rows[1::2], strict=True):
+        budgets = numbers["budgets"][setting]
+        check(shares[-len(budgets) :], worst_of(numbers, setting)[0])
+        check(aims[-len(budgets) :], [MOST[setting][budget] for budget in budgets])
+    others = {name: found["0"] for name, found in numbers["accuracy"]["informed"].items() if name not in BAYES}
+    assert re.search(r"informed: ([\d., ]+and [\d.]+) \(seed 0\)", page).group(1) == listed(
+        [max(each) for each in zip(*others.values(), strict=True)]
+    )
 
 
 def test_the_publishers_own_table():

@@ -69,6 +69,13 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+def make_private_folder(path: Path) -> Path:
+    """The same, for its owner alone, where the file system knows modes."""
+    with suppress(PermissionError):
+        make_folder(path).chmod(0o700)
+    return path
+
+
 def before_rename(beside: Path, path: Path) -> None:
     """Called when a new file is whole and on the disk, and before it is renamed; tests put a kill in its place."""
 
@@ -96,17 +103,17 @@ def written_beside(
                 yield file
             _set_mode(number, beside, mode)
             os.fsync(number)
+            held = _closed_on_windows(held)
             if whole is not None:
                 whole(beside)
             before_rename(beside, target)
-            held = _closed_on_windows(held)
             beside.replace(target)
         finally:
             held = _closed_on_windows(held)
             beside.unlink(missing_ok=True)
             if held is not None:
                 os.close(held)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
 
@@ -169,14 +176,14 @@ def _set_mode(number: int, path: Path, mode: int) -> None:
 
 
 def _closed_on_windows(number: int | None) -> int | None:
-    """Windows renames and removes no open file; elsewhere it stays open, since its lock keeps it from `sweep`."""
+    """Windows reads, renames and removes no locked file; elsewhere its lock keeps the file from `sweep`."""
     if number is None or sys.platform != "win32":
         return number
     os.close(number)
     return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Put the new name on the disk, too, where the file system knows how."""
     with suppress(OSError):
         sync(folder)
@@ -198,8 +205,11 @@ def sweep(folder: Path) -> None:
             continue
         with suppress(OSError):
             number = os.open(path, OLD_FILE)
+            held: int | None = number
             try:
                 if stat.S_ISREG(os.fstat(number).st_mode) and try_lock(number):
+                    held = _closed_on_windows(number)
                     path.unlink()
             finally:
-                os.close(number)
+                if held is not None:
+                    os.close(held)

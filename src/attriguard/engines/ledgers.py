@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attriguard.data.files import make_folder, written_beside
+from attriguard.data.files import make_private_folder, written_beside
 from attriguard.errors import DataError
 from attriguard.ledger.files import adopt
 from attriguard.ledger.hashes import secret_text
@@ -29,9 +29,7 @@ PIECES = "ledger"
 
 def pieces_of(work: Path) -> Path:
     """The private folder for what parts tell the ledger."""
-    folder = make_folder(work / PIECES)
-    folder.chmod(0o700)
-    return folder
+    return make_private_folder(work / PIECES)
 
 
 def bucket_in_sql(memory: Memory, user: str, n: int) -> str:

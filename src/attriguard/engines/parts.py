@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attriguard.data.files import make_folder, written_beside
+from attriguard.data.files import make_private_folder, written_beside
 from attriguard.errors import DataError
 
 # Readers of a folder of Parquet files leave out names that begin with _ or a dot.
@@ -68,9 +68,7 @@ class Parts:
     @property
     def work(self) -> Path:
         """The private folder of what the work needs until the end."""
-        path = make_folder(self.folder / WORK)
-        path.chmod(0o700)
-        return path
+        return make_private_folder(self.folder / WORK)
 
     def path(self, k: int) -> Path:
         """The file of a part."""

@@ -47,7 +47,7 @@ def load_spark() -> Any:
     except ImportError as error:
         raise MissingExtraError(NO_SPARK) from error
     home = os.environ.get("JAVA_HOME")
-    if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
+    if not (shutil.which("java") or (home and shutil.which("java", path=str(Path(home) / "bin")))):
         raise MissingExtraError(NO_JAVA)
     return pyspark.sql
 

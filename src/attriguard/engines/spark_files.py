@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attriguard._checks import check_count
-from attriguard.data.files import make_folder, sync
+from attriguard.data.files import make_folder, sync_folder
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
@@ -103,7 +103,7 @@ def _named(release: Path, output: Path, whole: Callable[[Path], None] | None = N
     if whole is not None:
         whole(release / MANIFEST)
     os.rename(release, output)
-    sync(output.absolute().parent)
+    sync_folder(output.absolute().parent)
 
 
 def _written(
@@ -183,7 +183,7 @@ def _gathered(made: Sequence[Any], rows: Path, release: Path) -> list[dict[str, 
         part = release / f"part-{k:05d}.parquet"
         (rows / each.file).rename(part)
         files.append({"file": part.name, "rows": each.rows, "sha256": each.sha256})
-    sync(release)
+    sync_folder(release)
     return files
 
 

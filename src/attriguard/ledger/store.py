@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from attriguard._keys import derive_key
 from attriguard._text import bare_name
-from attriguard.data.files import check_target, make_folder, sweep, sync, written_beside
+from attriguard.data.files import check_target, make_folder, make_private_folder, sweep, sync_folder, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.sealed import BROKEN, parse_json
 from attriguard.errors import DataError, ParameterError
@@ -296,7 +296,7 @@ def settle(folder: Path) -> None:
 def _commit(folder: Path) -> None:
     """The one step that counts."""
     (folder / PENDING).replace(folder / STATE)
-    sync(folder)
+    sync_folder(folder)
 
 
 def _record(path: Path) -> dict[str, Any] | None:
@@ -326,8 +326,7 @@ def _state(folder: Path, record: Mapping[str, Any]) -> State:
 def _folder(path: Path) -> Path:
     """The ledger's folder, made where there is none; one that holds other things than a ledger is refused."""
     if not path.exists():
-        make_folder(path).chmod(0o700)
-        return path
+        return make_private_folder(path)
     if not (make_folder(path) / STATE).exists():
         foreign = [each.name for each in path.iterdir() if not (each.name == PENDING or _own(each.name))]
         if foreign:
