@@ -6,9 +6,11 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import attriguard as ag
@@ -115,3 +117,19 @@ def test_every_page_of_the_notebook_is_linked_from_its_index():
     index, *_ = [page for page in NOTEBOOK if page.name == "README.md"]
     for page in NOTEBOOK:
         assert page == index or f"({page.name})" in index.read_text()
+
+
+def test_the_first_change_is_one_that_is_still_to_be_made(small_twin):
+    """The attack of CONTRIBUTING.md's walk is not there yet, and works where it is pasted."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    source = re.search(r"^   ```text\n(.*?)^   ```$", page, re.MULTILINE | re.DOTALL).group(1)
+    module = ModuleType("first_change")
+    exec(compile(textwrap.dedent(source), "CONTRIBUTING.md", "exec"), module.__dict__)
+    (made,) = (each for each in vars(module).values() if isinstance(each, type) and each is not module.Attack
+               and issubclass(each, ag.attacks.Attack))  # fmt: skip
+    assert made.name not in ag.attacks.names()
+    assert f'"{made.name}": "attriguard.attacks.neighbours:{made.__name__}"' in page
+    assert not (ROOT / "src/attriguard/attacks/neighbours.py").exists()
+    train, test = small_twin.split()
+    attack = made().fit(train.X, train.y)
+    assert (attack.predict(test.X) == test.y).mean() > 1.3 * np.bincount(test.y).max() / test.n_users

@@ -69,3 +69,18 @@ def test_the_readmes_first_screen_says_how_to_start():
     first = "\n".join((ROOT / "README.md").read_text().splitlines()[:40])
     for said in ("make demo", "make test", "publish data", "do research", "protect yourself", "`conceal`"):
         assert said in first
+
+
+def test_the_changelog_keeps_its_form():
+    """Versions, newest first, and in each the kinds of changes, each once: keepachangelog.com."""
+    heads = re.findall(r"^(##|###) (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heads[0] == ("##", "[Unreleased]")
+    kinds = []
+    for level, title in heads:
+        if level == "##":
+            assert re.fullmatch(r"\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", title)
+            kinds = []
+        else:
+            assert title in ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+            assert title not in kinds
+            kinds.append(title)
