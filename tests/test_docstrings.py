@@ -1,4 +1,4 @@
-"""The examples in the docstrings of operations run, and print what they say."""
+"""The examples in docstrings run, and print what they say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import attriguard.operations
 MODULES = [f"attriguard.operations.{module.name}" for module in pkgutil.iter_modules(attriguard.operations.__path__)]
 
 
-@pytest.mark.parametrize("name", ["attriguard.progress", *MODULES])
+@pytest.mark.parametrize("name", ["attriguard.progress", "attriguard.data.tables.person", *MODULES])
 def test_examples_in_docstrings(name):
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert not failed
