@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +20,12 @@ settings.register_profile("attriguard", deadline=None, derandomize=True, max_exa
 settings.load_profile("attriguard")
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_runtest_setup(item):
+    """Windows has no kills, forks and modes; what it does otherwise is simulated in data/test_other_systems.py."""
+    if sys.platform == "win32" and item.get_closest_marker("posix"):
+        pytest.skip("POSIX only")
 
 
 def real_data_folder() -> Path | None:

@@ -326,6 +326,7 @@ def test_whoever_has_not_the_key_cannot_change_a_signed_guard(tmp_path, small_gu
         ag.load_guard(path, key=KEY)
 
 
+@pytest.mark.posix
 def test_a_guard_is_its_owners_alone(tmp_path, small_guard):
     path = tmp_path / "a.guard"
     path.touch(0o644)

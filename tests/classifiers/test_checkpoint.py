@@ -32,6 +32,7 @@ def file(tmp_path):
     return tmp_path / "training"
 
 
+@pytest.mark.posix
 def test_it_comes_back_and_is_its_owners_alone(file):
     state = read_checkpoint(file, "mark", SHAPES)
     for found, seed in ((state.weights, 1), (state.best, 2)):

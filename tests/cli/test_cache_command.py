@@ -92,6 +92,7 @@ def test_it_asks_first(cache, cli, monkeypatch):
     assert left(cache) == before
 
 
+@pytest.mark.posix
 def test_links_are_not_followed(cache):
     root = cache / "cache"
     for path in (root / "movielens-100k").iterdir():
@@ -113,6 +114,7 @@ def test_links_are_not_followed(cache):
     assert (root / "evaluate" / "predictions" / "0c.safetensors").is_symlink()
 
 
+@pytest.mark.posix
 def test_a_cache_that_is_itself_a_link_is_cleared(cache, monkeypatch):
     (cache / "link").symlink_to(cache / "cache")
     monkeypatch.setenv("ATTRIGUARD_CACHE", str(cache / "link"))

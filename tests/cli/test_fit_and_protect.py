@@ -228,6 +228,7 @@ def test_private_values_never_appear_in_messages(files, cli, tmp_path):
     assert "Sekrit" not in out + err
 
 
+@pytest.mark.posix
 def test_guards_that_are_signed(files, cli, tmp_path):
     key, other, guard = tmp_path / "secret.key", tmp_path / "other.key", tmp_path / "city.guard"
     key.write_text("a secret of the publisher's\n")
@@ -252,6 +253,7 @@ def test_guards_that_are_signed(files, cli, tmp_path):
     assert not (tmp_path / "r.csv").exists()
 
 
+@pytest.mark.posix
 def test_long_names_and_links_on_the_command_line(files, guard_file, cli, tmp_path):
     long, link = tmp_path / ("r" * 251 + ".csv"), tmp_path / "link.csv"
     protect = ["protect", files / "ratings.csv", "--guard", guard_file, "--seed", 1, "--output"]

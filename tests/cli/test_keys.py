@@ -26,6 +26,7 @@ def protect(cli, files, guard_file, tmp_path, monkeypatch):
     return call
 
 
+@pytest.mark.posix
 def test_a_new_key_is_random_and_only_its_owner_can_read_it(cli, tmp_path):
     path = tmp_path / "keys" / "secret.key"
     old = os.umask(0)
@@ -44,6 +45,7 @@ def test_a_new_key_is_random_and_only_its_owner_can_read_it(cli, tmp_path):
     assert cli("key", "new", tmp_path / "fourth.key", "-q") == (0, "", "")
 
 
+@pytest.mark.posix
 def test_a_key_is_never_overwritten(cli, tmp_path):
     path = ag.new_key(tmp_path / "secret.key")
     before = path.read_text()
@@ -82,6 +84,7 @@ def test_the_file_of_the_key_is_never_an_output(protect, tmp_path, options, name
         assert f"{name} would be overwritten" in err
 
 
+@pytest.mark.posix
 def test_a_key_that_others_see_is_warned_of_in_one_line(protect, tmp_path, monkeypatch):
     secret = "correct horse battery"
 

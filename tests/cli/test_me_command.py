@@ -19,6 +19,7 @@ def mine(files):
     return path
 
 
+@pytest.mark.posix
 def test_it_says_what_is_inferred_and_what_to_change(mine, guard_file, cli):
     # A draw may change nothing, so it is a keyed one that does.
     key = mine.parent / "a.key"
@@ -34,6 +35,7 @@ def test_it_says_what_is_inferred_and_what_to_change(mine, guard_file, cli):
     assert "\ufffd[31mRed\ufffd[0m\ufffdherring" in out
 
 
+@pytest.mark.posix
 def test_json_holds_everything_and_quiet_says_nothing(mine, guard_file, cli, tmp_path):
     key = tmp_path / "secret.key"
     key.write_text("a secret of more than sixteen bytes")

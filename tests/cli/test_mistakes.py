@@ -15,6 +15,7 @@ def mine(files, tmp_path):
     return tmp_path
 
 
+@pytest.mark.posix
 def test_no_command_overwrites_what_it_reads(mine, cli):
     ratings, users, guard = mine / "ratings.csv", mine / "users.csv", mine / "city.guard"
     common = ["--attributes", users, "--attribute", "city"]

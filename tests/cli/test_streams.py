@@ -80,6 +80,7 @@ def test_a_full_disk_is_one_line(files, guard_file):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 def test_a_closed_output_is_one_line():
     for closed, told in ((">&-", "attriguard: error: standard output is closed; send it to a file, or to /dev/null\n"),

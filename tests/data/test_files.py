@@ -52,6 +52,7 @@ def write(path, content=NEW, **options):
         file.write(content)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("there", [False, True])
 @pytest.mark.parametrize("stage", ["created", "half", "unflushed", "synced", "renamed"])
 def test_a_kill_at_any_stage_leaves_the_old_file_or_the_new_one(tmp_path, stage, there):
@@ -115,6 +116,7 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path):
     assert path.read_bytes() == b"1" * 200_000
 
 
+@pytest.mark.posix
 def test_names_while_writing_cannot_be_guessed_and_no_planted_link_is_followed(tmp_path, monkeypatch):
     victim, names = tmp_path / "victim", []
     victim.write_bytes(OLD)
@@ -134,6 +136,7 @@ def test_names_while_writing_cannot_be_guessed_and_no_planted_link_is_followed(t
     assert victim.read_bytes() == OLD
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
 def test_modes(tmp_path, umask):
     before = os.umask(umask)
@@ -156,6 +159,7 @@ def test_modes(tmp_path, umask):
         os.umask(before)
 
 
+@pytest.mark.posix
 def test_a_link_of_ones_own_stays_and_its_target_is_replaced(tmp_path):
     (tmp_path / "data").mkdir()
     real, link, second = tmp_path / "data" / "real.csv", tmp_path / "link.csv", tmp_path / "second.csv"
@@ -174,6 +178,7 @@ def test_a_link_of_ones_own_stays_and_its_target_is_replaced(tmp_path):
     assert real.read_bytes() == NEW
 
 
+@pytest.mark.posix
 def test_somebody_elses_link_and_a_ring_of_links_are_refused(tmp_path, monkeypatch):
     victim, link = tmp_path / "victim", tmp_path / "out.csv"
     victim.write_bytes(OLD)
@@ -196,6 +201,7 @@ def test_somebody_elses_link_and_a_ring_of_links_are_refused(tmp_path, monkeypat
         write(tmp_path / "a")
 
 
+@pytest.mark.posix
 def test_a_device_or_a_pipe_is_written_and_stays(tmp_path):
     write(files.Path("/dev/null"))
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -219,6 +225,7 @@ def test_names_may_be_as_long_as_the_file_system_allows(tmp_path, name):
         files.check_file(tmp_path / ("x" + name + "xxxx"))
 
 
+@pytest.mark.posix
 def test_only_what_nobody_writes_any_more_is_swept(tmp_path):
     (tmp_path / "inner").mkdir()
     gone = tmp_path / "inner" / f".attriguard-{'0f' * 16}.part"

@@ -23,6 +23,7 @@ with used_alone(Path(sys.argv[1])):
 """
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("name", ["work", "city.guard.training", "x" * 255])
 def test_the_second_run_is_told_and_a_kill_frees_the_lock(tmp_path, name):
     path = tmp_path / name

@@ -47,6 +47,7 @@ def written(tmp_path):
     return tmp_path / "x"
 
 
+@pytest.mark.posix
 def test_what_comes_back_is_what_was_written(written):
     found = read_sealed("test", written)
     assert found.header == HEADER

@@ -29,6 +29,7 @@ def place(plain, data, guard, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.posix
 def test_a_folder_is_released_as_a_folder(place, plain, guard, capsys):
     command = ["protect", "ratings/", "--guard", "city.guard", "--key", "@secret.key", "--output", "released/",
                "--memory", "1GB", "--parts", "2"]  # fmt: skip
@@ -44,6 +45,7 @@ def test_a_folder_is_released_as_a_folder(place, plain, guard, capsys):
     assert "another budget (None, now 1.0)" in capsys.readouterr().err
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -65,6 +67,7 @@ def test_mistakes_are_one_line(place, options, said, capsys):
     assert not (place / "released").exists()
 
 
+@pytest.mark.posix
 def test_a_large_file_goes_to_the_engine_and_a_small_one_does_not(place, plain, monkeypatch, capsys):
     pq.write_table(plain, place / "ratings.parquet")
     command = ["protect", "ratings.parquet", "--guard", "city.guard", "--key", "@secret.key", "--output"]
@@ -78,6 +81,7 @@ def test_a_large_file_goes_to_the_engine_and_a_small_one_does_not(place, plain, 
     assert (place / "released" / "_SUCCESS").exists()
 
 
+@pytest.mark.posix
 def test_fit_takes_some_of_a_folder_and_says_what(place, capsys):
     command = ["fit", "ratings", "--attributes", "users.parquet", "--attribute", "city", "--output", "some.guard"]
     assert run(app, [*command, "--users", "100", "--items", "20", "--seed", "0", "--json"]) == 0

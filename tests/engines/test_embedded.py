@@ -367,6 +367,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on(plain, guard, tmp_path, monkeyp
     assert by_user_and_item(released(tmp_path / "out")) == by_user_and_item(whole_of(plain, guard))
 
 
+@pytest.mark.posix
 def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard, tmp_path, monkeypatch):
     source = lay(plain, "parquet", tmp_path)
     ag.protect_files(source, guard, tmp_path / "here", key=KEY, parts=4, locked=[1], most=2)
@@ -396,6 +397,7 @@ def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard
     assert shown[-1][1] == pytest.approx(1.0)
 
 
+@pytest.mark.posix
 def test_a_process_that_is_killed_leaves_nothing_in_the_way(plain, guard, tmp_path):
     """A real SIGKILL, in the middle of the parts."""
     source = lay(plain, "parquet", tmp_path)

@@ -163,6 +163,7 @@ def months(plain, tmp_path, monkeypatch):
         pq.write_table(table, tmp_path / f"{month}.parquet")
 
 
+@pytest.mark.posix
 def test_a_release_in_parts_that_is_killed_agrees_with_its_ledger_and_goes_on(guard, months, tmp_path):
     """SIGKILL at random moments; the ledger has the release if it is whole, and the resumed run ends in the same."""
     chance = random.Random(os.environ.get("PYTEST_XDIST_TESTRUNUID", "kills"))

@@ -86,6 +86,7 @@ def test_a_worker_keeps_few_guards(plain, guard, monkeypatch):
     assert list(spark_worker._ready) == [f"guard {k}" for k in range(2, spark_worker.MOST_READY + 2)]
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("missing", ["pyspark", "Java"])
 def test_what_is_missing_is_named(missing, plain, guard, tmp_path, monkeypatch, capsys):
     if missing == "pyspark":
@@ -331,6 +332,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
+@pytest.mark.posix
 @needs_spark
 def test_a_worker_of_a_cluster_is_killed_and_the_release_is_the_same(cluster, plain, guard, tmp_path):
     address, workers = cluster

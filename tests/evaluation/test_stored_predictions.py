@@ -24,6 +24,7 @@ def anything(found):
     return True
 
 
+@pytest.mark.posix
 def test_arrays_are_kept_by_name(tmp_path):
     cache = Cache(tmp_path)
     assert cache.load("0a", anything) is None

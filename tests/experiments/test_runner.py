@@ -173,6 +173,7 @@ print(killed)
 """
 
 
+@pytest.mark.posix
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_killed_at_random_moments_and_resumed_the_results_are_identical(workspace, tmp_path):
     pytest.importorskip("torch")

@@ -80,6 +80,7 @@ def begin(folder):
     return Ledger.open(folder / "ledger", KEY, "city")
 
 
+@pytest.mark.posix
 def test_a_kill_at_any_moment_leaves_release_and_ledger_in_agreement(tmp_path):
     """Killed before each of the steps that change the disk, and behind the last of them."""
     (tmp_path / "base").mkdir()
@@ -103,6 +104,7 @@ def test_a_kill_at_any_moment_leaves_release_and_ledger_in_agreement(tmp_path):
     assert found.count(2) >= 2
 
 
+@pytest.mark.posix
 def test_every_file_is_its_owners_alone_and_names_no_user(tmp_path):
     data = ag.load_dataset("twin", n_users=300, n_items=40, n_values=2, seed=3)
     table = data.to_arrow()
