@@ -339,6 +339,13 @@ def test_the_check_asks_those_who_keep_every_release(tmp_path, data, guard):
     assert asked[: -len(ag.attacks.KEEPING)] == [name for name in ("LR-A", "MLP-A", "NB-A", "RF-A") for _ in range(2)]
 
 
+def test_own_ratings_must_be_those_of_the_users(data, guard):
+    with pytest.raises(DataError, match="a row for each of the 20 users of X, got 19"):
+        guard.plan(data.X[:20], own=data.X[:19])
+    with pytest.raises(DataError, match="features"):
+        guard.plan(data.X[:20], own=data.X[:20, :5])
+
+
 def test_removals_of_both_look_past_what_was_added_before(data, guard):
     """The same ratings are removed, whatever decoys stand beside them; without that, they would sway the choice."""
     X = data.X[:200]

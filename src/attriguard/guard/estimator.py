@@ -140,6 +140,8 @@ class AttriGuard(TransformerMixin, BaseEstimator, Guard):
         (row numbers if not given).
         """
         planner, rows = self.planner(), check_features(self, X)
+        if own is not None and (own := check_features(self, own)).shape != rows.shape:
+            raise DataError(f"own has a row for each of the {rows.shape[0]:,} users of X, got {own.shape[0]:,}")
         how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "own": own, "users": users}
         plan = planner.plan(rows, **how, progress=progress)
         return replace(plan, attribute=str(self.metadata_.get("attribute", "")))
