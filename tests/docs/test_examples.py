@@ -113,6 +113,16 @@ def test_every_public_name_is_documented_with_an_example_that_runs():
         assert name == "__version__" or f":: attriguard.{name}\n" in reference, f"docs/api does not show ag.{name}"
 
 
+def test_every_name_that_the_reference_shows_of_a_module_has_an_example_that_runs():
+    shown = re.findall(r":: attriguard\.(\w+)\.(\w+)$", (DOCS / "api" / "modules.md").read_text(), re.MULTILINE)
+    shown += [("errors", name) for name, kind in vars(ag.errors).items() if isinstance(kind, type)]
+    assert len(shown) > 40
+    examples = "\n".join(text for page in SITE for _, _, text in BLOCK.findall(page.read_text()))
+    for module, name in shown:
+        used = rf"\bag\.{module}\.{name}\b|^from attriguard\.{module}\S* import .*\b{name}\b"
+        assert re.search(used, examples, re.MULTILINE), f"no example in docs/ uses ag.{module}.{name}"
+
+
 def test_every_page_of_the_notebook_is_linked_from_its_index():
     index, *_ = [page for page in NOTEBOOK if page.name == "README.md"]
     for page in NOTEBOOK:
