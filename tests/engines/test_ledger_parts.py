@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -168,17 +169,19 @@ def test_a_release_in_parts_that_is_killed_agrees_with_its_ledger_and_goes_on(gu
     """SIGKILL at random moments; the ledger has the release if it is whole, and the resumed run ends in the same."""
     chance = random.Random(os.environ.get("PYTEST_XDIST_TESTRUNUID", "kills"))
     once = [sys.executable, "-c", KILLED, "may", str(guard), KEY, "may", "6"]
+    began = time.perf_counter()
     subprocess.run(once, check=True)
+    took = time.perf_counter() - began
     whole = ag.protect(pq.read_table("may.parquet"), guard, key=KEY, ledger="memory")
     whole.save("may-whole.parquet")
     second = ag.protect(pq.read_table("june.parquet"), guard, key=KEY, ledger="memory")
     second.save("june-whole.parquet")
     command = [sys.executable, "-c", KILLED, "june", str(guard), KEY, "june", "6"]
     killed = 0
-    for _ in range(KILLS):
+    for moment in sorted(chance.uniform(0.2, 1.0) for _ in range(KILLS)):  # the first comes before the run can end
         run = subprocess.Popen(command)
         try:
-            run.wait(chance.uniform(0.8, 4.0))
+            run.wait(moment * took)
         except subprocess.TimeoutExpired:
             run.send_signal(signal.SIGKILL)
             run.wait()
