@@ -155,7 +155,7 @@ def test_a_second_release_is_held_against_the_first(monkeypatch):
     from attriguard.bench import releases
 
     monkeypatch.setattr(releases, "SETTLING", 200)
-    monkeypatch.setattr(releases, "GOALS", ("mislead",))
+    monkeypatch.setattr(releases, "GUARDS", (("mislead", "user"),))
     monkeypatch.setenv("ATTRIGUARD_THREADS", "1")
     (figure,) = releases.run(n_users=300)
     assert figure.value == pytest.approx(figure.details["second"] / figure.details["first"])

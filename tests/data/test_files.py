@@ -179,6 +179,18 @@ def test_a_link_of_ones_own_stays_and_its_target_is_replaced(tmp_path):
 
 
 @pytest.mark.posix
+def test_somebody_elses_folder_is_not_made_private(tmp_path, monkeypatch):
+    folder = files.make_private_folder(tmp_path / "work")
+    assert mode(folder) == 0o700
+    if os.geteuid() == 0:  # what root has made is the system's own
+        os.chown(folder, 12345, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(DataError, match="somebody else"):
+        files.make_private_folder(folder)
+
+
+@pytest.mark.posix
 def test_somebody_elses_link_and_a_ring_of_links_are_refused(tmp_path, monkeypatch):
     victim, link = tmp_path / "victim", tmp_path / "out.csv"
     victim.write_bytes(OLD)

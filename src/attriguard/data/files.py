@@ -70,9 +70,10 @@ def make_folder(path: Path) -> Path:
 
 
 def make_private_folder(path: Path) -> Path:
-    """The same, for its owner alone, where the file system knows modes."""
+    """The same, for its owner alone, where the file system knows modes; somebody else's is refused."""
+    _refuse_foreign(path, make_folder(path).stat(), "folder")
     with suppress(PermissionError):
-        make_folder(path).chmod(0o700)
+        path.chmod(0o700)
     return path
 
 
