@@ -33,24 +33,25 @@ def train_soft(
     *,
     progress: Progress,
     temperature: float = 1.0,
-    start_scale: float = 1.0,
+    inputs: int | None = None,
     refresh: Refresh | None = None,
 ) -> NetworkClassifier:
     """Plain SGD as for NN-A, on a distribution (n, m) a user.
 
     The loss is temperature × cross-entropy of outputs / temperature, which keeps the outputs' gradients of order 1.
-    ``start_scale`` multiplies the first layer's initial weights. ``refresh`` gives the rows of an epoch, from the
-    weights before it and its number.
+    ``inputs`` is how many inputs the first weights are for, where not for X's columns. ``refresh`` gives the rows of
+    an epoch, from the weights before it and its number.
     """
     chance = check_rng(network.random_state)
-    weights = first_weights(chance, X.shape[1], network.hidden, truth.shape[1], start_scale)
+    shape = X.shape[1], network.hidden, truth.shape[1]
+    weights = first_weights(chance, *shape, initial=network.initial, inputs=inputs)
     step = _sparse_step if issparse(X) else _dense_step
     size = network.batch_size
     count = progress.counter(network.epochs * -(-X.shape[0] // size), "training")
     for epoch in range(1, network.epochs + 1):
         rows = X if refresh is None else refresh(weights, epoch)
-        rate = network.learning_rate * (1.0 - (epoch - 1) / network.epochs)
-        order = chance.permutation(X.shape[0])
+        rate = network.rate(epoch - 1)
+        order = network.order(np.arange(X.shape[0]), chance)
         for start in range(0, order.size, size):
             batch = order[start : start + size]
             dice = chance.integers(DICE, size=(batch.size, network.hidden), dtype=np.uint16)

@@ -12,7 +12,7 @@ from attriguard._checks import check_choice, check_rng
 from attriguard.attacks._aware import KnowsGuard, check_guard
 from attriguard.attacks._network import NetworkAttack
 from attriguard.classifiers.maths import softmax
-from attriguard.classifiers.network import ATTACKER_UNITS, Weights
+from attriguard.classifiers.network import ATTACKER_UNITS, OWN, Weights
 
 KINDS = ("attriguard", "l0-pgd")
 # Users whose gradients are computed at a time: (users × items) numbers are in memory.
@@ -31,7 +31,7 @@ class AdversarialTraining(KnowsGuard, NetworkAttack):
         ``changes`` entries of every user are set to the bound that raises the current network's loss most.
     changes, rounds
         For "l0-pgd": how many entries of a user are changed, in how many rounds of gradients.
-    hidden, epochs, random_state
+    hidden, epochs, recipe, random_state
         As for NN-A.
     """
 
@@ -48,10 +48,11 @@ class AdversarialTraining(KnowsGuard, NetworkAttack):
         changes: int = 4,
         rounds: int = 2,
         hidden: int = ATTACKER_UNITS,
-        epochs: int = 12,
+        epochs: int | None = None,
+        recipe: str = OWN,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
+        super().__init__(hidden=hidden, epochs=epochs, recipe=recipe, random_state=random_state)
         self.guard = guard
         self.adversarial = adversarial
         self.changes = changes

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from attriguard._checks import check_number
 from attriguard.attacks._network import NetworkAttack
 from attriguard.classifiers.maths import softmax
-from attriguard.classifiers.network import ATTACKER_UNITS
+from attriguard.classifiers.network import ATTACKER_UNITS, OWN
 
 
 class Distillation(NetworkAttack):
@@ -23,11 +23,12 @@ class Distillation(NetworkAttack):
         self,
         *,
         hidden: int = ATTACKER_UNITS,
-        epochs: int = 12,
+        epochs: int | None = None,
+        recipe: str = OWN,
         temperature: float = 5.0,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
+        super().__init__(hidden=hidden, epochs=epochs, recipe=recipe, random_state=random_state)
         self.temperature = temperature
 
     def check_options(self) -> None:

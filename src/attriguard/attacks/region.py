@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_matrix, check_number, check_rng
 from attriguard.attacks._network import NetworkAttack
-from attriguard.classifiers.network import ATTACKER_UNITS, Weights
+from attriguard.classifiers.network import ATTACKER_UNITS, OWN, Weights
 
 # Hidden units in one piece of work, and how many entries (users × points × units) a piece may have.
 UNITS = 2048
@@ -38,12 +38,13 @@ class RegionBased(NetworkAttack):
         self,
         *,
         hidden: int = ATTACKER_UNITS,
-        epochs: int = 12,
+        epochs: int | None = None,
+        recipe: str = OWN,
         n_points: int = 100,
         radius: float = 0.05,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        super().__init__(hidden=hidden, epochs=epochs, random_state=random_state)
+        super().__init__(hidden=hidden, epochs=epochs, recipe=recipe, random_state=random_state)
         self.n_points = n_points
         self.radius = radius
 

@@ -54,10 +54,10 @@ class NetworkOutputs(Outputs):
 
 
 class HiddenLayer:
-    """The engine of a `NetworkClassifier`."""
+    """The engine of a `NetworkClassifier`; without ``softmax``, C_i is what the softmax is taken of."""
 
-    def __init__(self, network: NetworkClassifier) -> None:
-        self.network = network
+    def __init__(self, network: NetworkClassifier, *, softmax: bool = True) -> None:
+        self.network, self.softmax = network, softmax
         self.weights, self.units = network.weights, network.units
         self.W2_rows = np.ascontiguousarray(self.weights.W2.T)
         self.hidden, self.m = self.weights.W2.shape
@@ -114,7 +114,7 @@ class HiddenLayer:
     def _set_up(self, pairs: Ints, rivals: Ints) -> None:
         """The gradient at the users' own data, where it is of something new; what has switched since is added later."""
         each, margin = np.arange(pairs.size), rivals >= 0
-        mix = np.where(margin[:, None], 0.0, -np.exp(self.log_p[pairs]))
+        mix = np.where(margin[:, None] | (not self.softmax), 0.0, -np.exp(self.log_p[pairs]))
         mix[each[margin], rivals[margin]] = -1.0
         mix[each, pairs % self.m] += 1.0
         mix = mix.astype(self.mix.dtype)

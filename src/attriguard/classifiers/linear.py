@@ -19,6 +19,8 @@ KINDS = ("lr", "lr-ova")
 MAX_ITERATIONS = 1000
 # Stronger than scikit-learn's default of 1: the noise found transfers better to other classifiers (docs/findings.md).
 INVERSE_REGULARISATION = 0.5
+# scikit-learn's default, since the paper gives none for its one-vs-all regression.
+ONE_VS_ALL = 1.0
 
 
 class LinearClassifier(Classifier):
@@ -75,15 +77,17 @@ def fit_linear(estimator: Any, X: csr_array, y: NDArray[np.int64]) -> LinearClas
     return as_linear(model, m=int(y.max()) + 1)
 
 
-def make_estimator(kind: str) -> Any:
-    """scikit-learn's estimator behind "lr" or "lr-ova", not fitted yet."""
+def make_estimator(kind: str, strength: float | None = None) -> Any:
+    """scikit-learn's estimator behind "lr" or "lr-ova", not fitted yet; ``strength`` is its C, if not the default."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
     check_choice(kind, KINDS, name="classifier")
     if kind == "lr-ova":
-        return OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=MAX_ITERATIONS))
-    return LogisticRegression(C=INVERSE_REGULARISATION, max_iter=MAX_ITERATIONS)
+        return OneVsRestClassifier(
+            LogisticRegression(C=strength or ONE_VS_ALL, solver="liblinear", max_iter=MAX_ITERATIONS)
+        )
+    return LogisticRegression(C=strength or INVERSE_REGULARISATION, max_iter=MAX_ITERATIONS)
 
 
 def as_linear(model: Any, *, m: int) -> LinearClassifier:

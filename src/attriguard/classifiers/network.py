@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_number
+from attriguard._checks import check_choice, check_number
 from attriguard._parameters import Parameters
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.engines import Engine
 from attriguard.classifiers.maths import log_softmax
 from attriguard.classifiers.memory import check_fits
 from attriguard.classifiers.outputs import Outputs
+from attriguard.classifiers.weights import GLOROT, INITIAL, INPUTS, weights_from
 from attriguard.classifiers.weights import Weights as Weights
-from attriguard.classifiers.weights import weights_from
 from attriguard.data.locks import used_alone
 from attriguard.errors import DataError, NotFittedError, ParameterError
 from attriguard.kernels.threads import over_users
@@ -29,6 +29,13 @@ from attriguard.progress import ProgressLike
 # Hidden units of the paper's networks (section 5.1).
 DEFENDER_UNITS = 50_000
 ATTACKER_UNITS = 30_000
+# How networks of either side learn: as here, or as in the code that the paper's authors published
+# (github.com/jinyuan-jia/AttriGuard).
+OWN, AUTHORS = "own", "authors"
+RECIPES: dict[str, dict[str, Any]] = {
+    OWN: {},
+    AUTHORS: {"epochs": 50, "learning_rate": 0.05, "decay": False, "shuffle": False, "initial": GLOROT},
+}
 # Pre-activations held at a time when many users' decision functions are asked for.
 BLOCK_ENTRIES = 2**23
 # Units a thread works on, at least.
@@ -49,7 +56,14 @@ class NetworkClassifier(Parameters, Classifier):
     epochs
         Passes over the training users, at most.
     learning_rate, batch_size
-        Of the plain SGD; the rate falls from epoch to epoch, in equal steps, towards 0.
+        Of the plain SGD.
+    decay
+        Let the rate fall from epoch to epoch, in equal steps, towards 0.
+    shuffle
+        Take the users in a new order in every epoch, not in the order in which they are given.
+    initial
+        How large random weights are before training: "inputs" (± 1/√inputs) or "glorot" (± √(6 / (inputs + outputs)),
+        biases 0).
     dropout
         The share of hidden units that is left out, at random, for each user in each step.
     validation
@@ -68,6 +82,9 @@ class NetworkClassifier(Parameters, Classifier):
         hidden: int = DEFENDER_UNITS,
         epochs: int = 12,
         learning_rate: float = 0.25,
+        decay: bool = True,
+        shuffle: bool = True,
+        initial: str = INPUTS,
         batch_size: int = 100,
         dropout: float = 0.7,
         validation: float = 0.0,
@@ -77,11 +94,20 @@ class NetworkClassifier(Parameters, Classifier):
         self.hidden = hidden
         self.epochs = epochs
         self.learning_rate = learning_rate
+        self.decay = decay
+        self.shuffle = shuffle
+        self.initial = initial
         self.batch_size = batch_size
         self.dropout = dropout
         self.validation = validation
         self.patience = patience
         self.random_state = random_state
+
+    @classmethod
+    def by_recipe(cls, recipe: str, **options: Any) -> Self:
+        """An untrained network that learns by a recipe of `RECIPES`; an option that is None is the recipe's."""
+        check_choice(recipe, RECIPES, name="recipe")
+        return cls(**RECIPES[recipe] | {name: value for name, value in options.items() if value is not None})
 
     @classmethod
     def from_weights(cls, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike) -> Self:
@@ -130,8 +156,17 @@ class NetworkClassifier(Parameters, Classifier):
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
                 raise ParameterError(f"{name} must be a whole number, {low} or more, got {value!r}")
         check_number(self.learning_rate, name="learning_rate", low=0.0, open_low=True)
+        check_choice(self.initial, INITIAL, name="initial")
         for name, high in (("dropout", 0.99), ("validation", 0.9)):
             check_number(getattr(self, name), name=name, low=0.0, high=high)
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate of an epoch; the first one is 0."""
+        return self.learning_rate * (1.0 - epoch / self.epochs) if self.decay else self.learning_rate
+
+    def order(self, users: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.int64]:
+        """The order in which an epoch takes the users."""
+        return chance.permutation(users) if self.shuffle else users
 
     def _take(self, weights: Weights) -> None:
         if not weights.finite:
@@ -203,8 +238,8 @@ class NetworkClassifier(Parameters, Classifier):
 
         return NetworkOutputs(self)
 
-    def pair_engine(self) -> Engine:
-        """An engine that follows each changed entry through the hidden layer."""
+    def pair_engine(self, *, softmax: bool = True) -> Engine:
+        """An engine that follows each changed entry through the hidden layer; ``softmax`` says that C_i is log p_i."""
         from attriguard.classifiers.hidden_layer import HiddenLayer
 
-        return HiddenLayer(self)
+        return HiddenLayer(self, softmax=softmax)

@@ -70,7 +70,7 @@ def train(
     batches = -(-learn.size // options.batch_size)
     while len(state.history) < options.epochs and not gave_up(state.history, options.patience):
         number = len(state.history) + 1
-        rate = options.learning_rate * (1.0 - len(state.history) / options.epochs)
+        rate = options.rate(len(state.history))
         count = epochs[number - 1].counter(batches, f"training, epoch {number}")
         loss = run.epoch(X, codes, learn, rate, count)
         if not np.isfinite(loss):
@@ -91,7 +91,7 @@ def first_state(options: NetworkClassifier, n_items: int, m: int) -> State:
     """Before the first epoch: random weights, and the seed that everything random in this training comes from."""
     seed = int(check_rng(options.random_state).integers(2**62))
     chance = check_rng(seed)
-    weights = first_weights(chance, n_items, options.hidden, m)
+    weights = first_weights(chance, n_items, options.hidden, m, initial=options.initial)
     return State(weights, None, chance.bit_generator.state, seed, [])
 
 
@@ -145,10 +145,10 @@ class Run:
         rate: float,
         count: Callable[[int], None],
     ) -> float:
-        """One pass over the users in a new order; the mean loss, or NaN as soon as one batch's is not finite."""
+        """One pass over the users; the mean loss, or NaN as soon as one batch's is not finite."""
         import torch
 
-        order = self.chance.permutation(users)
+        order = self.options.order(users, self.chance)
         total = 0.0
         for start in range(0, order.size, self.options.batch_size):
             batch = order[start : start + self.options.batch_size]

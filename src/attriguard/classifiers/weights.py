@@ -13,6 +13,9 @@ from attriguard.errors import DataError, ParameterError
 
 # The names of the four arrays, in their order.
 PARTS = ("W1", "b1", "W2", "b2")
+# Bounds of the random weights that training starts from: 1/√inputs, or √(6 / (inputs + outputs)) with biases of 0
+# (Glorot and Bengio, 2010).
+INITIAL = INPUTS, GLOROT = "inputs", "glorot"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +74,18 @@ def tensor_of(tensors: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     return found
 
 
-def first_weights(chance: np.random.Generator, n_items: int, hidden: int, m: int, scale: float = 1.0) -> Weights:
-    """Weights before training: uniform within ± 1/√inputs, which keeps the outputs of order 1.
+def first_weights(
+    chance: np.random.Generator, n_items: int, hidden: int, m: int, *, initial: str = INPUTS, inputs: int | None = None
+) -> Weights:
+    """Weights before training: uniform, and so small that the outputs are of order 1 (`INITIAL` says how small).
 
-    ``scale`` multiplies the first layer's weights and biases.
+    ``inputs`` is how many inputs the first layer's bounds are for, where not for ``n_items``.
     """
-    near, far = scale * n_items**-0.5, hidden**-0.5
+    wide = n_items if inputs is None else inputs
+    near, far = wide**-0.5, hidden**-0.5
+    if initial == GLOROT:
+        near, far = (6 / (wide + hidden)) ** 0.5, (6 / (hidden + m)) ** 0.5
+    biases = 0.0 if initial == GLOROT else 1.0
 
     def uniform(shape: tuple[int, ...], bound: float) -> NDArray[np.float32]:
         part = chance.random(shape, dtype=np.float32)
@@ -85,5 +94,8 @@ def first_weights(chance: np.random.Generator, n_items: int, hidden: int, m: int
         return part
 
     return Weights(
-        uniform((n_items, hidden), near), uniform((hidden,), near), uniform((hidden, m), far), uniform((m,), far)
+        uniform((n_items, hidden), near),
+        uniform((hidden,), biases * near),
+        uniform((hidden, m), far),
+        uniform((m,), biases * far),
     )

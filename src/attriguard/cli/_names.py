@@ -113,7 +113,7 @@ NAMES: dict[str, Names] = {
     "inversion": Names("attack", _attacks, several=True, ways=_ways),
     "only": Names("part", PARTS, several=True),
     "policy": Names("policy", _fixed("modify_exist", "add_new", "modify_add")),
-    "profile": Names("profile", _fixed("quick", "paper")),
+    "profile": Names("profile", _fixed("quick", "paper", "strict")),
     "recommender": Names("recommender", _fixed("SVD", "ALS", "PureSVD")),
     "retrained": Names("attack", _attacks, several=True, ways=_ways),
     "search": Names("search", _fixed("probability", "margin", "panda", "exact", "fgsm", "jsma", "cw")),

@@ -232,7 +232,7 @@ class Guard:
     def _classifier(self, seed: int | None, epochs: int | None) -> Any:
         import attriguard as ag
 
-        asked = {"hidden": self.guard_units, "epochs": epochs}
+        asked: dict[str, Any] = {"hidden": self.guard_units, "epochs": epochs}
         given = {option: value for option, value in asked.items() if value is not None}
         if self.classifier != "nn":
             if given:

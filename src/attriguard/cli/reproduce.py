@@ -23,7 +23,10 @@ class Options:
     experiments: Annotated[
         list[str] | None, typer.Argument(metavar="EXPERIMENT", help="Names as --list shows them; all otherwise.")
     ] = None
-    profile: Annotated[str, typer.Option(help="paper (as large as in the paper; hours) or quick (minutes).")] = "quick"
+    profile: Annotated[
+        str,
+        typer.Option(help="quick (minutes), paper (the paper's sizes; hours) or strict (its own choices, too; hours)."),
+    ] = "quick"
     dataset: Annotated[
         str | None,
         typer.Option(help="A named data set (see: attriguard datasets); the paper's if it is here, else the twin."),

@@ -65,9 +65,9 @@ def get(name: str) -> Experiment:
     return EXPERIMENTS.make(name)
 
 
-def names() -> list[str]:
-    """The names of all experiments, in the order of the paper."""
-    return list(EXPERIMENTS)
+def names(*, papers_only: bool = False) -> list[str]:
+    """The names of all experiments, or of the paper's tables and figures alone, in the order of the paper."""
+    return [name for name in EXPERIMENTS if EXPERIMENTS[name].in_paper or not papers_only]
 
 
 __all__ = [*_EXPORTS, "EXPERIMENTS", "get", "names"]

@@ -1,7 +1,8 @@
 """Figure 10: recommendation precision lost to each defense, over N.
 
 All defenses are equally strong: NN-A infers after each what it infers after AttriGuard at budget 4, or 0.10 if that is
-more. A defense that never gets there is used at its largest strength. The paper averages over all users; only test
+more; with the paper's choices AttriGuard has NN-D, and NN-A infers 0.10. A defense that never gets there is used at its
+largest strength. The paper averages over all users; only test
 users are protected, so their own loss is shown as well. Losses have a sign: where precision rises, the loss is below 0.
 
 Rule: holds if with every recommender AttriGuard's loss, averaged over N, is the smallest of all defenses, over all
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from attriguard.classifiers.readings import PROBABILITY, Reading
 from attriguard.defenses import Defense
 from attriguard.errors import MissingExtraError
 from attriguard.evaluation.figures import interval, rounded
 from attriguard.evaluation.precision import RecommenderSetup, precision_losses
 from attriguard.experiments.base import Check, Experiment, Numbers, share
-from attriguard.experiments.figure9 import ATTACK, OURS, RIVALS, defenses_of, tradeoffs
+from attriguard.experiments.figure9 import ATTACK, OURS, defenses_of, tradeoffs
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table
@@ -48,10 +50,11 @@ class Figure10(Experiment):
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Find every defense's strength, then test every recommender after each defense."""
         comparing, learning, recommending = progress.parts(4, 1, 5)
-        levels = strengths(work, comparing)
+        defenses = equals(work, comparing)
+        levels = strengths(work, defenses, comparing)
         ready: list[Defense] = [
             defense.fit(work.train.X, work.train.y, progress=part)
-            for defense, part in learning.each(defenses_of(work), lambda defense: f"{defense.name} learns")
+            for defense, part in learning.each(defenses, lambda defense: f"{defense.name} learns")
         ]
         losses: dict[str, Any] = {}
         passed_over = []
@@ -130,13 +133,24 @@ class Figure10(Experiment):
         return [*shown, Table(head, rows, numeric=(2, 3, 4))]
 
 
-def strengths(work: Workspace, progress: Progress) -> dict[str, Any]:
-    """The strength of every defense at which NN-A infers what it infers behind AttriGuard at budget 4."""
-    found = tradeoffs(work, (OURS, *RIVALS), progress)
-    ours = found[0]
-    wanted = max(WANTED, ours.curve(ATTACK).accuracy[ours.strengths.index(BUDGET)])
+def equals(work: Workspace, progress: Progress) -> list[Defense]:
+    """The defenses that are made equally strong, not learnt yet: AttriGuard has LR-D or, if so chosen, NN-D."""
+    ours, *rivals = defenses_of(work)
+    if work.choices.precision_units is not None:
+        network = work.network(progress, work.choices.precision_units)
+        # Given as a trained classifier, so that it does not learn anew with every defense.
+        ours.set_params(classifier=Reading(network, softmax=work.choices.network_reading == PROBABILITY))
+    return [ours, *rivals]
+
+
+def strengths(work: Workspace, defenses: Sequence[Defense], progress: Progress) -> dict[str, Any]:
+    """The strength of every defense at which NN-A infers what it infers behind AttriGuard at budget 4, or 0.10."""
+    found = tradeoffs(work, defenses, progress)
+    ours, wanted = found[0], WANTED
+    if work.choices.precision_units is None:
+        wanted = max(WANTED, ours.curve(ATTACK).accuracy[ours.strengths.index(BUDGET)])
     chosen, accuracy = {}, {}
-    for each, defense in zip(found, defenses_of(work), strict=True):
+    for each, defense in zip(found, defenses, strict=True):
         known = each.strength_for(ATTACK, wanted)
         strength = float(each.strengths[-1] if known is None else defense.nearest(known))
         chosen[each.defense] = strength

@@ -50,7 +50,7 @@ class Figure6(Experiment):
             for name, plan in plans.items()
         }
         return {
-            "papers_size": work.is_papers and work.profile.name == "paper",
+            "papers_size": work.is_papers and work.profile.papers_size,
             "papers_data": work.is_papers,
             "users": int(work.y.size),
             "baseline": baseline_of(work.y, work.train.y),

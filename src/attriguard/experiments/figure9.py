@@ -33,13 +33,13 @@ QPM_LEAST = 10.0
 
 def defenses_of(work: Workspace, names: Sequence[str] = (OURS, *RIVALS)) -> list[Defense]:
     """The defenses by name, with the options of this experiment."""
-    return lineup(names, scale=work.data.scale, search="panda", random_state=work.seed)
+    return lineup(names, scale=work.data.scale, search="panda", classifier=work.linear(), random_state=work.seed)
 
 
-def tradeoffs(work: Workspace, names: Sequence[str], progress: Progress) -> list[Tradeoff]:
+def tradeoffs(work: Workspace, defenses: Sequence[Defense], progress: Progress) -> list[Tradeoff]:
     """What each defense costs and what NN-A infers after it; figure 10 takes its noise levels from here."""
     return compare(
-        defenses_of(work, names),
+        defenses,
         [work.attack(ATTACK)],
         work.X,
         work.y,
@@ -66,11 +66,11 @@ class Figure9(Experiment):
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Measure every defense over its strengths, and AttriGuard with NN-D beside."""
         comparing, searching, attacking, beside = progress.parts(4, 2, 1, 2)
-        found = tradeoffs(work, (OURS, *RIVALS), comparing)
+        found = tradeoffs(work, defenses_of(work), comparing)
         plans = {NETWORK: work.plan(NN_D, progress=searching)}
         network = work.curves(ATTACK, plans, found[0].strengths, progress=attacking)[NETWORK]
         others = [Tradeoff(NETWORK, found[0].strength, False, found[0].strengths, (network,))]
-        others += tradeoffs(work, REFERENCES, beside)
+        others += tradeoffs(work, defenses_of(work, REFERENCES), beside)
         before = found[0].curve(ATTACK).before
         return {
             "users": int(work.y.size),

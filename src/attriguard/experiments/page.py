@@ -64,7 +64,7 @@ def reproduce(
         source=work.source,
         profile=work.profile.name,
         finished=[shown[name] for name in names() if name in shown],
-        not_run=[name for name in names() if name not in shown],
+        not_run=[name for name in names(papers_only=work.profile.papers_only) if name not in shown],
         facts={
             "command": command,
             "seed": work.seed,

@@ -1,11 +1,12 @@
-"""How large an experiment is: as in the paper, or small enough for a coffee break."""
+"""How large an experiment is, and what it decides where the paper leaves a choice."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from attriguard.classifiers.network import ATTACKER_UNITS, DEFENDER_UNITS
+from attriguard.classifiers.network import ATTACKER_UNITS, AUTHORS, DEFENDER_UNITS, OWN, RECIPES
+from attriguard.classifiers.readings import OUTPUTS, PROBABILITY
 
 # Test users that a search is measured on, by search and defender; None: all, 0: it is left out. Slow searches are
 # measured on few users: CW on a network of the paper's size takes minutes a user (in the paper, twelve days).
@@ -17,6 +18,35 @@ MANY: Mapping[str, int | None] = {
     "fgsm LR-D": None, "fgsm NN-D": 200, "jsma LR-D": None, "jsma NN-D": 64, "cw LR-D": 200, "cw NN-D": 16,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 200, "exact LR-D": 40,
 }  # fmt: skip
+STRICT_USERS: Mapping[str, int | None] = {
+    "fgsm LR-D": None, "fgsm NN-D": 100, "jsma LR-D": 200, "jsma NN-D": 32, "cw LR-D": 100, "cw NN-D": 4,
+    "panda LR-D": None, "panda NN-D": None, "margin LR-D": None, "margin NN-D": 64, "exact LR-D": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the paper leaves open or this package does otherwise; part of the key of every result."""
+
+    linear: str = "lr"  # LR-D: multinomial ("lr") or one-vs-all ("lr-ova")
+    strength: float | None = None  # LR-D's C, the inverse of its regularisation; None: the default of its kind
+    reading: str = OUTPUTS  # what C_i is on LR-D
+    network_reading: str = PROBABILITY  # what C_i is on NN-D
+    recipe: str = OWN  # how networks of both sides learn
+    maxiter: int = 50  # steps of greedy searches on networks
+    cw_lead: float = 0.5  # how far a value must lead before CW's noise is rounded
+    jsma_pairs: bool = False  # JSMA moves two entries in each step
+    noisy_matrix: bool = False  # LRA-A factorises the rows it attacks with those it learns from, and learns anew
+    lra_units: int | None = None  # hidden units of LRA-A; None: the attacker's
+    precision_units: int | None = None  # figure 10 with NN-D of so many units, which brings NN-A to 0.1; None: LR-D
+
+
+# The paper's own, wherever its text or the authors' published code says what they are. Table 2 decides between the two
+# readings of NN-D: PANDA reaches every value on the probability, and not on the outputs before the softmax.
+PAPERS_CHOICES = Choices(
+    linear="lr-ova", recipe=AUTHORS, maxiter=100, cw_lead=0.0, jsma_pairs=True, noisy_matrix=True, lra_units=2000,
+    precision_units=5000,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +72,13 @@ class Profile:
     holdouts: int = 2  # draws of the items that a recommender is tested on
     recommenders: tuple[str, ...] = ("PureSVD",)
     game_items: int = 7
+    choices: Choices = field(default_factory=Choices)
+    papers_only: bool = False  # nothing but the paper's own tables and figures
+
+    @property
+    def papers_size(self) -> bool:
+        """Are the networks as large as in the paper?"""
+        return (self.attacker_units, self.defender_units) == (ATTACKER_UNITS, DEFENDER_UNITS)
 
 
 PROFILES = {
@@ -52,6 +89,11 @@ PROFILES = {
         aware_users=None, aware_budgets=(2.0, 4.0, 8.0), recommenders=("SVD", "ALS", "PureSVD"), game_items=8,
         holdouts=5, goal_split=None,
         inversion=("LR-A", "MLP-A"),
+    ),
+    "strict": Profile(
+        "strict", ATTACKER_UNITS, DEFENDER_UNITS, RECIPES[AUTHORS]["epochs"], None, 500,
+        search_users=STRICT_USERS, overlaps=tuple(k / 10 for k in range(11)), draws=5, holdouts=3,
+        recommenders=("SVD", "ALS"), game_items=8, choices=PAPERS_CHOICES, papers_only=True,
     ),
 }  # fmt: skip
 # As in figure 4; budget 0 is the untouched data.

@@ -34,7 +34,7 @@ def run_all(wanted: Iterable[str], work: Workspace, progress: ProgressLike = Non
     experiments = [get(name) for name in wanted]
     if not experiments:
         return []
-    weights = [experiment.effort[work.profile.name == "paper"] for experiment in experiments]
+    weights = [experiment.effort[work.profile.papers_size] for experiment in experiments]
     found = []
     for experiment, part in zip(experiments, Progress.of(progress).parts(*weights), strict=True):
         try:

@@ -32,6 +32,14 @@ def found_by(work: Workspace, defender: str, search: str, progress: ProgressLike
         from attriguard.noise.exact import Exact
 
         chosen = Exact(work.profile.exact_seconds)
+    elif search == "cw":
+        from attriguard.noise.carlini_wagner import CarliniWagner
+
+        chosen = CarliniWagner(lead=work.choices.cw_lead)
+    elif search == "jsma":
+        from attriguard.noise.jsma import JSMA
+
+        chosen = JSMA(pairs=work.choices.jsma_pairs)
     users = users_of(work, defender, search)
     return work.phase_one(defender, get_search(chosen), users=users, progress=progress)
 

@@ -22,7 +22,9 @@ from attriguard._fingerprint import fingerprint
 from attriguard.attacks import class_of, lineup
 from attriguard.attacks.base import Attack
 from attriguard.classifiers.base import Classifier, infer
+from attriguard.classifiers.linear import fit_linear, make_estimator
 from attriguard.classifiers.network import NetworkClassifier
+from attriguard.classifiers.readings import OUTPUTS, read_as
 from attriguard.data.files import sweep
 from attriguard.data.public_data import PublicData
 from attriguard.data.sealed import read_record, write_record
@@ -30,7 +32,7 @@ from attriguard.errors import DataError
 from attriguard.evaluation.accuracy import Curve, check_budgets
 from attriguard.evaluation.audit import split_for_audit
 from attriguard.evaluation.cache import Cache
-from attriguard.evaluation.engine import exact_curve
+from attriguard.evaluation.engine import Sampled, exact_curve, sampled_curve, seeds_of
 from attriguard.evaluation.guards import fit_kept
 from attriguard.evaluation.job import Job
 from attriguard.evaluation.measure import Measure
@@ -50,8 +52,8 @@ from attriguard.progress import Progress, ProgressLike
 LR_D, NN_D = "LR-D", "NN-D"
 # Folders of the work folder, besides those of the cache.
 PIECES, PHASE_ONE, EXPERIMENTS = "pieces", "phase-one", "experiments"
-# Noise of more entries than this is of no use to any of the budgets; greedy searches on networks stop there.
-MAXITER, GREEDY = 50, ("panda", "margin")
+# Noise of very many entries is of no use to any of the budgets; these searches stop there on networks.
+GREEDY = ("panda", "margin")
 # Users whose noise one file holds, by defender; fewer where a search takes long, or its noise is in most entries.
 BLOCKS = {LR_D: 4096, NN_D: 64}
 FEWER = {"cw LR-D": 1, "cw NN-D": 4, "exact LR-D": 1, "fgsm LR-D": 16, "fgsm NN-D": 16}
@@ -64,6 +66,8 @@ class Workspace:
 
     def __init__(self, data: PublicData, *, source: str, profile: Profile, folder: Path, seed: int = 0) -> None:
         self.data, self.source, self.profile, self.folder, self.seed = data, source, profile, folder, seed
+        self.choices = profile.choices
+        self._linear: dict[str, Classifier] = {}
         self.train, self.test = split_for_audit(data, seed)
         # Networks are kept: several experiments attack with the same one.
         self.cache = Cache(folder, keep_networks=True)
@@ -107,17 +111,34 @@ class Workspace:
         users = self.train if train is None else train
         progress = Progress.of(progress)
         progress.tell("LR-D learns")
-        guard = fit_kept(AttriGuard(scale=self.data.scale), users.X, users.y, self.cache, progress)
+        guard = AttriGuard(classifier=self.linear(users), scale=self.data.scale)
+        guard = fit_kept(guard, users.X, users.y, self.cache, progress)
         return guard.set_params(**({"search": "panda"} | options))
 
-    def _untrained(self) -> NetworkClassifier:
+    def linear(self, users: PublicData | None = None) -> Any:
+        """LR-D as a guard takes it: an estimator or, where its C_i are read otherwise, learnt from ``users``."""
+        chosen, train = self.choices, self.train if users is None else users
+        estimator = chosen.linear if chosen.strength is None else make_estimator(chosen.linear, chosen.strength)
+        if chosen.reading == OUTPUTS:
+            return estimator
+        key = self.key_of("LR-D", chosen.linear, chosen.strength, train.X, train.y)
+        if key not in self._linear:
+            self._linear[key] = read_as(fit_linear(estimator, train.X, train.y), chosen.reading)
+        return self._linear[key]
+
+    def _untrained(self, hidden: int | None = None) -> NetworkClassifier:
         """NN-D; the attacker does not know it, so its seed is not NN-A's."""
         profile = self.profile
-        return NetworkClassifier(hidden=profile.defender_units, epochs=profile.epochs, random_state=self.seed + 1)
+        return NetworkClassifier.by_recipe(
+            self.choices.recipe,
+            hidden=profile.defender_units if hidden is None else hidden,
+            epochs=profile.epochs,
+            random_state=self.seed + 1,
+        )
 
-    def network(self, progress: ProgressLike = None) -> NetworkClassifier:
-        """NN-D, trained; a second call goes on from its checkpoint."""
-        network = self._untrained()
+    def network(self, progress: ProgressLike = None, hidden: int | None = None) -> NetworkClassifier:
+        """NN-D, trained, at the profile's size or another; a second call goes on from its checkpoint."""
+        network = self._untrained(hidden)
         key = self.key_of(NN_D, network.get_params(), self.train.X, self.train.y)
         self.cache.networks.mkdir(parents=True, exist_ok=True)
         checkpoint = self.cache.networks / f"defender-{key}.safetensors"
@@ -127,7 +148,9 @@ class Workspace:
     def classifier(self, defender: str, progress: ProgressLike = None) -> Classifier:
         """The defender's classifier, trained. The workspace does not keep it: the paper's networks are large."""
         check_choice(defender, BLOCKS, name="defender")
-        return self.network(progress) if defender == NN_D else self.guard(progress=progress).classifier_
+        if defender == NN_D:
+            return read_as(self.network(progress), self.choices.network_reading)
+        return self.guard(progress=progress).classifier_
 
     def phase_one(
         self,
@@ -144,12 +167,14 @@ class Workspace:
         finder, X = get_search(search), self.X[:users]
         constraints = make_constraints(
             check_policy(policy), self.data.n_items, levels=self.data.scale.levels,
-            maxiter=MAXITER if defender == NN_D and finder.name in GREEDY else None,
+            maxiter=self.choices.maxiter if defender == NN_D and finder.name in GREEDY else None,
         )  # fmt: skip
         key = self.key_of(
             "phase one",
             defender,
-            self._untrained().get_params() if defender == NN_D else (),
+            (self._untrained().get_params(), self.choices.network_reading)
+            if defender == NN_D
+            else (self.choices.linear, self.choices.strength, self.choices.reading),
             (constraints.step, constraints.levels, constraints.max_steps),
             self.seed,
             self.train.X,
@@ -188,8 +213,11 @@ class Workspace:
         """Untrained, at the profile's size; an attack that adapts to a guard gets the guard with LR-D."""
         profile = self.profile
         options: dict[str, Any] = {"random_state": self.seed, "hidden": profile.attacker_units, "rank": profile.rank}
+        options |= {"recipe": self.choices.recipe, "noisy_matrix": self.choices.noisy_matrix}
         if not keeps_its_size(name):
             options["epochs"] = profile.epochs
+        if name == "LRA-A" and self.choices.lra_units is not None:
+            options["hidden"] = self.choices.lra_units
         return lineup([name], **options, guard=self.guard() if needs_guard(name) else None)[0]
 
     def curves(
@@ -201,14 +229,38 @@ class Workspace:
         train: PublicData | None = None,
         progress: ProgressLike = None,
     ) -> dict[str, Curve]:
-        """The attack's accuracy on untouched data and for every budget, exactly; it learns at most once."""
+        """The attack's accuracy on untouched data and for every budget, exactly; it learns at most once.
+
+        An attack that learns from the rows it attacks learns from one release for every budget.
+        """
         users = self.train if train is None else train
         job = Job(self.y, (users.X, users.y), self.cache)
         attacker, ladder = self.attack(attack), check_budgets(budgets)
         watched = Progress.of(progress).named(attack)
+        if attacker.learns_from_batch:
+            return {
+                name: sampled_curve(job, self._releases(plan, ladder), attacker, part)
+                for (name, plan), part in watched.each(plans.items())
+            }
         return {
             name: exact_curve(job, plan, attacker, ladder, part) for (name, plan), part in watched.each(plans.items())
         }
+
+    def _releases(self, plan: Plan, ladder: tuple[float, ...]) -> Sampled:
+        """One release of a plan for every budget."""
+        seeds = seeds_of(self.seed, len(ladder), 1)
+        return Sampled(Drawn(plan), plan.X, ladder, seeds, (plan.edits, plan.probabilities))
+
+
+class Drawn:
+    """A plan as a defense that is drawn."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def release_for(self, X: csr_array, budget: float, random_state: np.random.Generator) -> csr_array:
+        """One release of the plan's users."""
+        return self.plan.with_budget(budget).release(random_state)
 
 
 class Finder:

@@ -98,7 +98,8 @@ class ExperimentList:
 def list_experiments(**where: Any) -> ExperimentList:
     """Every experiment, and whether it is finished. ``where``: the options of `reproduce` but for the names."""
     space = _workspace(**where)
-    known = {name: {"title": get(name).title, "state": state(get(name), space)} for name in names()}
+    listed = names(papers_only=space.profile.papers_only)
+    known = {name: {"title": get(name).title, "state": state(get(name), space)} for name in listed}
     return ExperimentList(space.source, space.profile.name, space.seed, known)
 
 
@@ -125,7 +126,8 @@ def reproduce(
     dataset
         A named data set; None: the paper's where its files are, otherwise the twin.
     profile
-        "quick" (minutes) or "paper" (as large as in the paper; hours).
+        "quick" (minutes), "paper" (as large as in the paper; hours) or "strict" (as large, and with the paper's own
+        choices wherever its text or its authors' code gives them; hours).
     work
         A folder for what is kept on the way.
     random_state
@@ -143,7 +145,8 @@ def reproduce(
     space = _workspace(dataset, profile, work, random_state)
     if notify is not None and dataset is None and space.source == TWIN:
         notify(f"attriguard: {PAPER_DATASET} is not on this machine, so the twin stands in for it")
-    result = run_experiments(wanted or names(), space, progress, None if earlier is None else Path(earlier))
+    chosen = wanted or names(papers_only=space.profile.papers_only)
+    result = run_experiments(chosen, space, progress, None if earlier is None else Path(earlier))
     return ReproductionResult(result)
 
 
