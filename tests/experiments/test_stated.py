@@ -22,6 +22,15 @@ def test_choices_name_what_an_experiment_depends_on_and_nothing_else():
     assert f"NN-A has {PROFILES['quick'].attacker_units:,} units" in choices_of(get("figure-5"), "quick", FACTS)
 
 
+def test_the_strict_profile_states_the_papers_choices():
+    searches, attacks, cost = (choices_of(get(name), "strict", FACTS) for name in ("figure-3", "figure-4", "figure-10"))
+    for said in ("one-vs-all", "C = 1", "lead κ of 0,", "two entries", "50 epochs", "0.05 in the given order"):
+        assert said in searches
+    assert "with the rows that it attacks" in attacks
+    assert "NN-D with 5,000 units" in cost
+    assert "AttriGuard has LR-D" in choices_of(get("figure-10"), "paper", FACTS)
+
+
 def test_the_main_finding_says_whether_adapting_helps():
     figure = get("figure-1")
     holds = {"shares": [0.1, *[0.0375] * 23, 0.02], "attribute": "city", "users": 1, "values": ["c"] * 25}

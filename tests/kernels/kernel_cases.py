@@ -223,7 +223,7 @@ def greedy(rng):
         W, b = np.round(W), np.round(b)
     upper, jump = bounds(rng, n_items)
     modify, add = ((True, False), (False, True), (True, True))[rng.integers(3)]
-    aim, extend = int(rng.integers(3)), bool(rng.integers(2))
+    aim, extend = int(rng.integers(4)), bool(rng.integers(2))
     options = (modify, add, aim, extend, rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
                rng.choice([0.0, 0.5, 3.0], n), int(rng.choice([0, 2, 10_000])))  # fmt: skip
     lists = ranked_lists(rng, W, upper, aim)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attriguard.classifiers.linear import INVERSE_REGULARISATION
+from attriguard.classifiers.linear import INVERSE_REGULARISATION, ONE_VS_ALL
 from attriguard.classifiers.network import NetworkClassifier
+from attriguard.classifiers.readings import OUTPUTS, PROBABILITY
 from attriguard.experiments.base import HOLDS, Experiment, Numbers
 from attriguard.experiments.curves import at
-from attriguard.experiments.profiles import PROFILES
-from attriguard.noise.carlini_wagner import CarliniWagner
+from attriguard.experiments.profiles import PROFILES, Choices
 
 # The budget that the main finding speaks of.
 BUDGET = 4.0
@@ -19,25 +19,45 @@ BUDGET = 4.0
 def choices_of(experiment: Experiment, profile: str, facts: Mapping[str, Any]) -> str:
     """The settings behind an experiment's figures in one line; only those of the parts that it needs."""
     needs, size = " ".join(experiment.inputs), PROFILES[profile]
-    network = NetworkClassifier(epochs=size.epochs)
-    said = []
+    chosen, said = size.choices, []
     if "LR-D" in needs:
-        said.append(f"LR-D is a multinomial logistic regression with C = {INVERSE_REGULARISATION:g}, C_i its output")
+        said.append(f"LR-D is {linear_of(chosen)}")
     if "NN-D" in needs:
-        said.append(f"NN-D has {size.defender_units:,} units, C_i is its log-probability")
+        read = "its log-probability" if chosen.network_reading == PROBABILITY else "its output before the softmax"
+        said.append(f"NN-D has {size.defender_units:,} units, C_i is {read}")
     if "all searches" in needs:
-        said.append(f"CW asks for a lead κ of {CarliniWagner().lead:g}")
+        pairs = "two entries" if chosen.jsma_pairs else "one entry"
+        said.append(f"CW asks for a lead κ of {chosen.cw_lead:g}, JSMA moves {pairs} a step")
     attackers = "all attacks" in needs or any(name in needs for name in ("NN-A", "AT-A", "RC-A"))
     if attackers:
         said.append(f"NN-A has {size.attacker_units:,} units")
     if attackers or "NN-D" in needs:
-        said.append(
-            f"networks learn for {network.epochs} epochs at a rate of {network.learning_rate:g}, which falls to 0, "
-            f"with a dropout of {network.dropout:g}"
-        )
+        said.append(f"networks learn {recipe_of(chosen.recipe, size.epochs)}")
+    if "all attacks" in needs:
+        units = chosen.lra_units or size.attacker_units
+        matrix = "with the rows that it attacks" if chosen.noisy_matrix else "without the rows that it attacks"
+        said.append(f"LRA-A has {units:,} units and factorises the training users {matrix}")
+    if "recommender" in needs:
+        units = chosen.precision_units
+        said.append("AttriGuard has LR-D" if units is None else f"AttriGuard has NN-D with {units:,} units")
     users = facts.get("test users")
     said.append(f"{users:,} test users, one seed ({facts.get('seed')})" if users else f"one seed ({facts.get('seed')})")
     return f"Choices: {'; '.join(said)}."
+
+
+def linear_of(chosen: Choices) -> str:
+    """LR-D in words."""
+    kind = "one-vs-all" if chosen.linear == "lr-ova" else "multinomial"
+    default = ONE_VS_ALL if chosen.linear == "lr-ova" else INVERSE_REGULARISATION
+    read = "its output" if chosen.reading == OUTPUTS else "its probability"
+    return f"a {kind} logistic regression with C = {chosen.strength or default:g}, C_i {read}"
+
+
+def recipe_of(recipe: str, epochs: int) -> str:
+    """How networks learn, in words."""
+    network = NetworkClassifier.by_recipe(recipe, epochs=epochs)
+    falls = ", which falls to 0," if network.decay else " in the given order"
+    return f"for {epochs} epochs at a rate of {network.learning_rate:g}{falls} with a dropout of {network.dropout:g}"
 
 
 def main_finding(measured: Mapping[str, tuple[Experiment, Numbers]]) -> list[str]:

@@ -23,7 +23,7 @@ from attriguard.kernels.additions import (
     _next_of_list,
     _slope,
 )
-from attriguard.kernels.aims import DECREASE, LEAD, PROBABILITY, VALUE
+from attriguard.kernels.aims import CONFIDENCE, DECREASE, LEAD, PROBABILITY, SHARPNESS, VALUE
 from attriguard.kernels.scores import _highest, _reached, _rival, _shares
 from attriguard.kernels.types import ROWS, const, out
 
@@ -151,13 +151,14 @@ def _attempt(
         if taken > max_steps:
             return False, n_new
         item, slot, up, before, after = -1, -1, True, 0.0, 0.0
-        for turn in range(2 if aim == PROBABILITY else 1):
+        # First the lead or C_i alone, then the probability; some aims have one of the two.
+        for turn in range(1 if aim == CONFIDENCE else 0, 2 if aim >= PROBABILITY else 1):
             if turn == 1:
                 if taken == 0:
                     for v in range(m):
                         shares[v] = first_shares[v]
                 else:
-                    _shares(scores, shares)
+                    _shares(scores, SHARPNESS if aim == PROBABILITY else 1.0, shares)
             against = MIXED if turn == 1 else k if aim != VALUE else ALONE
             item, slot, up, at = _best_move(
                 i, against, shares, modify, add, not jump and step < 1.0, listed, at,
@@ -254,6 +255,7 @@ def greedy_search(
     Returns the first user not done (the buffers were full before it, or `stop`) and how much of the buffers is used.
     """
     n_items, m = W.shape
+    aims = 1 if aim == CONFIDENCE else aim + 1
     longest = 0
     for u in range(start, stop):
         longest = max(longest, indptr[u + 1] - indptr[u])
@@ -284,14 +286,14 @@ def greedy_search(
                 base[v] += x * W[j, v]
         for s in range(n_own):
             blocked[own[s]] = OWN
-        if aim == PROBABILITY:
-            _shares(base, first_shares)
+        if aim >= PROBABILITY:
+            _shares(base, SHARPNESS if aim == PROBABILITY else 1.0, first_shares)
         user_start = used
         for i in range(m):
             reached, n_new, extended = False, 0, False
             # The policy asked for, then Modify_Add; on each the aim asked for, then those before it.
-            for attempt in range(2 * aim + 2):
-                extended, now_aim = attempt > aim, aim - attempt % (aim + 1)
+            for attempt in range(2 * aims):
+                extended, now_aim = attempt >= aims, aim - attempt % aims
                 if extended and (not extend or (modify and add)):
                     break
                 for s in range(n_own):  # loops, since slices cost more than these few entries

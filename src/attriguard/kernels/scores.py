@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from attriguard.kernels.aims import SHARPNESS
-
 
 @njit(cache=True, nogil=True, inline="always")
 def _highest(values: Any, n: int) -> float:
@@ -49,12 +47,12 @@ def _reached(scores: Any, i: int, k: int, kappa: float) -> bool:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _shares(scores: Any, shares: Any) -> None:
+def _shares(scores: Any, sharpness: float, shares: Any) -> None:
     """How much each value counts: the softmax of the scores, sharpened."""
     m, total = scores.shape[0], 0.0
     top = _highest(scores, m)
     for v in range(m):
-        shares[v] = math.exp(SHARPNESS * (scores[v] - top))
+        shares[v] = math.exp(sharpness * (scores[v] - top))
         total += shares[v]
     for v in range(m):
         shares[v] /= total

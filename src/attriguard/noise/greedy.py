@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard.classifiers.base import Classifier
-from attriguard.kernels.aims import LEAD, VALUE
+from attriguard.classifiers.readings import Reading
+from attriguard.kernels.aims import CONFIDENCE, LEAD, VALUE
 from attriguard.kernels.threads import over_users
 from attriguard.noise.base import NoiseSearch, SearchTask
 from attriguard.noise.candidates import linear_model
@@ -49,21 +50,24 @@ class GreedySearch(NoiseSearch):
 
     def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         if classifier.is_linear:
-            return self._find_linear(classifier, task, progress)
+            return self._find_linear(classifier, self.aim, task, progress)
+        if self.aim == VALUE and isinstance(classifier, Reading) and classifier.classifier.is_linear:
+            # C_i is the probability of a linear classifier's value: the kernel knows its gradient, too.
+            return self._find_linear(classifier.classifier, CONFIDENCE, task, progress)
         return search_pairs(classifier.pair_engine(), task, m=classifier.m, aim=self.aim, progress=progress)
 
-    def _find_linear(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
+    def _find_linear(self, classifier: Classifier, aim: int, task: SearchTask, progress: Progress) -> Edits:
         from attriguard.kernels.greedy import EXTENDED, REACHED, greedy_search
 
         asked, model = task.constraints, linear_model(classifier)
         n, m = task.n_users, model.W.shape[1]
-        lists = model.candidates(asked.upper, rivals=self.aim != VALUE)
+        lists = model.candidates(asked.upper, rivals=aim != VALUE)
         counts = np.empty((n, m), dtype=np.int32)
         flags = np.empty((n, m), dtype=np.uint8)
         given = (
             *task.rows, *task.locked_rows[:2], model.W, model.b, asked.upper, asked.jump,
             lists.heads, lists.items, lists.bounds, lists.whole,
-            asked.policy.modify, asked.policy.add, self.aim, asked.extend,
+            asked.policy.modify, asked.policy.add, aim, asked.extend,
             asked.step, asked.levels, task.confidence, asked.max_steps,
         )  # fmt: skip
         search = partial(_search_range, partial(greedy_search, *given), counts, flags)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard.kernels.aims import LEAD, PROBABILITY, SHARPNESS, VALUE
+from attriguard.kernels.aims import CONFIDENCE, LEAD, PROBABILITY, SHARPNESS, VALUE
 from attriguard.kernels.greedy import EXTENDED, REACHED
 from attriguard.kernels.reference.arrays import Floats, Ints, dense
 from attriguard.kernels.reference.moves import GreedyOptions, best_move
@@ -50,7 +50,9 @@ def _run(
         alone, lead = W[:, i], W[:, i] - W[:, k]
         turns = [alone] if options.aim == VALUE else [lead]
         if options.aim == PROBABILITY:
-            turns.append(mixed_slope(scores, W, i))
+            turns.append(mixed_slope(scores, W, i, SHARPNESS))
+        if options.aim == CONFIDENCE:
+            turns = [mixed_slope(scores, W, i, 1.0)]
         move = None
         for gradient in turns if taken <= options.max_steps else []:
             trial_way = way.copy()
@@ -68,12 +70,12 @@ def _run(
     return now
 
 
-def mixed_slope(scores: NDArray[np.float64], W: NDArray[np.float64], i: int) -> NDArray[np.float64]:
+def mixed_slope(scores: NDArray[np.float64], W: NDArray[np.float64], i: int, sharpness: float) -> NDArray[np.float64]:
     """(items,): Σ_v s_v (W_i − W_v), with s the sharpened softmax of the scores.
 
     Four values are summed at a time, and so on a page and in the kernel: equal gains are then equal everywhere.
     """
-    shares = [math.exp(SHARPNESS * (score - scores.max())) for score in scores]
+    shares = [math.exp(sharpness * (score - scores.max())) for score in scores]
     total = 0.0
     for share in shares:
         total += share
@@ -131,7 +133,7 @@ def attempts(
     if options.extend and not (options.modify and options.add):
         policies.append(replace(options, modify=True, add=True))
     for policy in policies:
-        for aim in range(options.aim, VALUE - 1, -1):
+        for aim in [CONFIDENCE] if options.aim == CONFIDENCE else range(options.aim, VALUE - 1, -1):
             found = run(replace(policy, aim=aim))
             if found is not None:
                 return found, policy is not options

@@ -17,7 +17,7 @@ class GreedyOptions:
 
     modify: bool  # existing entries may change
     add: bool  # new entries may be added
-    aim: int  # what a step raises: VALUE, LEAD or PROBABILITY
+    aim: int  # what a step raises: VALUE, LEAD, PROBABILITY or CONFIDENCE
     extend: bool  # goes on with Modify_Add where the policy does not reach the value
     step: float  # how far one move goes
     levels: int  # of the rating scale, on which entries stay; 0: any number
