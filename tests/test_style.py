@@ -16,6 +16,7 @@ MANY_PARAMETERS = {
     "data/ratings.py:read_ratings",
     "operations/evaluate.py:evaluate",
     "operations/compare.py:compare",
+    "classifiers/network.py:NetworkClassifier.__init__",
 }
 
 

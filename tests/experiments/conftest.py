@@ -25,6 +25,8 @@ TINY = dataclasses.replace(
     game_items=3,
     holdouts=1,
     cost_budgets=(2.0,),
+    trial_units=20,
+    trial_users=10,
 )
 
 

@@ -34,6 +34,7 @@ TABLE = {
     "figure-9": "attriguard.experiments.figure9:Figure9",
     "figure-10": "attriguard.experiments.figure10:Figure10",
     "appendix": "attriguard.experiments.appendix:Appendix",
+    "beyond-choices": "attriguard.experiments.beyond_choices:BeyondChoices",
     "beyond-searches": "attriguard.experiments.beyond_searches:BeyondSearches",
     "beyond-exact": "attriguard.experiments.beyond_exact:BeyondExact",
     "beyond-aware": "attriguard.experiments.beyond_aware:BeyondAware",
@@ -67,7 +68,7 @@ def get(name: str) -> Experiment:
 
 def names(*, papers_only: bool = False) -> list[str]:
     """The names of all experiments, or of the paper's tables and figures alone, in the order of the paper."""
-    return [name for name in EXPERIMENTS if EXPERIMENTS[name].in_paper or not papers_only]
+    return [name for name in EXPERIMENTS if not papers_only or EXPERIMENTS[name].in_paper]
 
 
 __all__ = [*_EXPORTS, "EXPERIMENTS", "get", "names"]

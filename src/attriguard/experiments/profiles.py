@@ -72,6 +72,10 @@ class Profile:
     holdouts: int = 2  # draws of the items that a recommender is tested on
     recommenders: tuple[str, ...] = ("PureSVD",)
     game_items: int = 7
+    trial_units: int = 300  # hidden units of both sides where every choice is tried
+    trial_users: int = 300  # test users there
+    trial_strengths: tuple[float, ...] = (0.5,)  # LR-D's C there
+    trial_seeds: tuple[int, ...] = (0,)  # each with test users of its own
     choices: Choices = field(default_factory=Choices)
     papers_only: bool = False  # nothing but the paper's own tables and figures
 
@@ -88,7 +92,7 @@ PROFILES = {
         search_users=MANY, exact_seconds=10.0, overlaps=tuple(k / 10 for k in range(11)), draws=5,
         aware_users=None, aware_budgets=(2.0, 4.0, 8.0), recommenders=("SVD", "ALS", "PureSVD"), game_items=8,
         holdouts=5, goal_split=None,
-        inversion=("LR-A", "MLP-A"),
+        inversion=("LR-A", "MLP-A"), trial_strengths=(0.05, 0.1, 0.5, 2.0), trial_seeds=(0, 1, 2), trial_users=600,
     ),
     "strict": Profile(
         "strict", ATTACKER_UNITS, DEFENDER_UNITS, RECIPES[AUTHORS]["epochs"], None, 500,

@@ -38,8 +38,8 @@ def choices_of(experiment: Experiment, profile: str, facts: Mapping[str, Any]) -
         matrix = "with the rows that it attacks" if chosen.noisy_matrix else "without the rows that it attacks"
         said.append(f"LRA-A has {units:,} units and factorises the training users {matrix}")
     if "recommender" in needs:
-        units = chosen.precision_units
-        said.append("AttriGuard has LR-D" if units is None else f"AttriGuard has NN-D with {units:,} units")
+        network = chosen.precision_units
+        said.append("AttriGuard has LR-D" if network is None else f"AttriGuard has NN-D with {network:,} units")
     users = facts.get("test users")
     said.append(f"{users:,} test users, one seed ({facts.get('seed')})" if users else f"one seed ({facts.get('seed')})")
     return f"Choices: {'; '.join(said)}."
