@@ -27,7 +27,6 @@ TINY = dataclasses.replace(
     cost_budgets=(2.0,),
     trial_units=20,
     trial_users=10,
-    fold_users=20,
 )
 
 

@@ -76,7 +76,6 @@ class Profile:
     trial_users: int = 300  # test users there
     trial_strengths: tuple[float, ...] = (0.5,)  # LR-D's C there
     trial_seeds: tuple[int, ...] = (0,)  # each with test users of its own
-    fold_users: int = 200  # attacked in each fold of the training users
     choices: Choices = field(default_factory=Choices)
     papers_only: bool = False  # nothing but the paper's own tables and figures
 
@@ -94,7 +93,6 @@ PROFILES = {
         aware_users=None, aware_budgets=(2.0, 4.0, 8.0), recommenders=("SVD", "ALS", "PureSVD"), game_items=8,
         holdouts=5, goal_split=None,
         inversion=("LR-A", "MLP-A"), trial_strengths=(0.05, 0.1, 0.5, 2.0), trial_seeds=(0, 1, 2), trial_users=600,
-        fold_users=1500,
     ),
     "strict": Profile(
         "strict", ATTACKER_UNITS, DEFENDER_UNITS, RECIPES[AUTHORS]["epochs"], None, 500,

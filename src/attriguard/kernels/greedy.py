@@ -29,8 +29,6 @@ from attriguard.kernels.types import ROWS, const, out
 
 # Which way an own entry has moved: up (1), down (-1), not at all (0); or that it is locked.
 FIXED = 2
-# A bound counts as less than a gain where it is so by more than rounding.
-SURELY = 1.0 - 1e-9
 # Bits of the result for one (user, value).
 REACHED, EXTENDED = 1, 2
 
@@ -94,8 +92,8 @@ def _best_move(
     W: Any, upper: Any, heads: Any, ranked: Any, bounds: Any, whole: bool,
     own: Any, own_weights: Any, own_now: Any, own_way: Any, bound: bool, fall: float, slope: Any, gain: Any, n_own: int,
     new: Any, new_now: Any, n_new: int, blocked: Any,
-) -> tuple[int, int, bool, int, float]:  # fmt: skip
-    """The move that gains most, as (item, slot, upwards), the place in the list for C_i alone, and the gain.
+) -> tuple[int, int, bool, int]:  # fmt: skip
+    """The move that gains most, as (item, slot, upwards), and the place in the list for C_i alone.
 
     Slots: own entries, then added ones (which rise `again` where steps are small), -1 for a new entry.
     """
@@ -110,7 +108,7 @@ def _best_move(
     elif k != ALONE:
         best = 0.0
     if not add:
-        return item, slot, up, at, best
+        return item, slot, up, at
     for s in range(n_new if again else 0):
         if new_now[s] < 1.0:
             j = new[s]
@@ -128,8 +126,8 @@ def _best_move(
     if j >= 0:
         g = upper[j] * _slope(i, k, mix, W, j)
         if g > best or (g == best and item >= 0 and (not up or j < item)):
-            best, item, slot, up = g, j, -1, True
-    return item, slot, up, at, best
+            item, slot, up = j, -1, True
+    return item, slot, up, at
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -139,8 +137,8 @@ def _attempt(
     step: float, levels: int, kappa: float, max_steps: int,
     own: Any, own_weights: Any, own_now: Any, own_way: Any, slope: Any, gain: Any, n_own: int,
     new: Any, new_now: Any, blocked: Any, scores: Any, trial: Any, shares: Any,
-) -> tuple[bool, int, int]:  # fmt: skip
-    """One run of the search towards value i: whether it got there, how many entries it added, in how many steps."""
+) -> tuple[bool, int]:  # fmt: skip
+    """One run of the search towards value i; returns whether it got there, and how many entries it added."""
     m = scores.shape[0]
     n_new, taken, at = 0, 0, 0
     fall = DECREASE if aim == PROBABILITY else 1.0
@@ -149,14 +147,12 @@ def _attempt(
         bound |= own_way[s] != 0
     k = _rival(scores, i)
     there, closest = _reached(scores, i, k, kappa), k
-    longest = np.inf  # no step gains more against the rival k; known once it has been looked for
     while not there:
         if taken > max_steps:
-            return False, n_new, taken
+            return False, n_new
         item, slot, up, before, after = -1, -1, True, 0.0, 0.0
         # First the lead or C_i alone, then the probability; some aims have one of the two.
-        behind = (scores[k] - scores[i] + kappa) * SURELY
-        for turn in range(1 if aim == CONFIDENCE or behind > longest else 0, 2 if aim >= PROBABILITY else 1):
+        for turn in range(1 if aim == CONFIDENCE else 0, 2 if aim >= PROBABILITY else 1):
             if turn == 1:
                 if taken == 0:
                     for v in range(m):
@@ -164,16 +160,11 @@ def _attempt(
                 else:
                     _shares(scores, SHARPNESS if aim == PROBABILITY else 1.0, shares)
             against = MIXED if turn == 1 else k if aim != VALUE else ALONE
-            item, slot, up, at, most = _best_move(
+            item, slot, up, at = _best_move(
                 i, against, shares, modify, add, not jump and step < 1.0, listed, at,
                 W, upper, heads, ranked, bounds, whole,
                 own, own_weights, own_now, own_way, bound, fall, slope, gain, n_own, new, new_now, n_new, blocked,
             )  # fmt: skip
-            if against >= 0 and step >= 1.0:  # gains only shrink: an entry moves once
-                if aim == PROBABILITY:
-                    longest = most
-                elif behind > (max_steps - taken + 1.0) * most:
-                    return False, n_new, taken
             if item < 0:
                 continue
             if slot < 0:
@@ -188,7 +179,7 @@ def _attempt(
             if there:
                 break
         if item < 0:
-            return False, n_new, taken
+            return False, n_new
         if slot < 0:
             new[n_new], new_now[n_new] = item, after
             n_new += 1
@@ -201,10 +192,9 @@ def _attempt(
             bound = True
         for v in range(m):
             scores[v] = trial[v]
-        if closest != k:
-            k, longest = closest, np.inf
+        k = closest
         taken += 1
-    return True, n_new, taken
+    return True, n_new
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -300,8 +290,7 @@ def greedy_search(
             _shares(base, SHARPNESS if aim == PROBABILITY else 1.0, first_shares)
         user_start = used
         for i in range(m):
-            counts[u, i], flags[u, i] = 0, 0
-            limit, end = max_steps, used
+            reached, n_new, extended = False, 0, False
             # The policy asked for, then Modify_Add; on each the aim asked for, then those before it.
             for attempt in range(2 * aims):
                 extended, now_aim = attempt >= aims, aim - attempt % aims
@@ -311,32 +300,25 @@ def greedy_search(
                     own_now[s], own_way[s] = own_x[s], own_fixed[s]
                 for v in range(m):
                     scores[v] = base[v]
-                may_modify, may_add, listed = modify or extended, add or extended, now_aim in (aim, LEAD)
-                reached, n_new, taken = _attempt(
-                    i, may_modify, may_add, now_aim, listed, first_shares,
-                    W, upper, jump, heads, ranked, bounds, whole, step, levels, kappa[u], limit,
+                reached, n_new = _attempt(
+                    i, modify or extended, add or extended, now_aim, now_aim in (aim, LEAD), first_shares,
+                    W, upper, jump, heads, ranked, bounds, whole, step, levels, kappa[u], max_steps,
                     own, own_weights, own_now, own_way, slope, gain, n_own,
                     new, new_now, blocked, scores, trial, shares,
                 )  # fmt: skip
                 for s in range(n_new):
                     blocked[new[s]] = FREE
-                found = flags[u, i] != 0
                 if reached:
-                    changed = n_new
-                    for s in range(n_own):
-                        changed += own_now[s] != own_x[s]
-                    if not found or changed < counts[u, i]:
-                        end = _emit(own, own_x, own_now, n_own, new, new_now, n_new, items, values, used)
-                        if end < 0:
-                            return u, user_start
-                        counts[u, i] = changed
-                        flags[u, i] = REACHED | (EXTENDED if extended else 0)
-                # A single step on the lead was tried; in two steps or more it may be there before the probability.
-                if found or (reached and (now_aim != PROBABILITY or taken < 3)):
                     break
-                if reached:
-                    limit = taken - 2  # of fewer steps: a limit of n allows n + 1
-            used = end
+            counts[u, i] = 0
+            flags[u, i] = 0
+            if reached:
+                end = _emit(own, own_x, own_now, n_own, new, new_now, n_new, items, values, used)
+                if end < 0:
+                    return u, user_start
+                counts[u, i] = end - used
+                flags[u, i] = REACHED | (EXTENDED if extended else 0)
+                used = end
         for s in range(n_own):
             blocked[own[s]] = FREE
         for s in range(locked_indptr[u], locked_indptr[u + 1]):
