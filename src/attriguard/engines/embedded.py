@@ -20,7 +20,7 @@ from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory
 from attriguard.engines.ledgers import entry_of, pieces_of
 from attriguard.engines.maker import job_of, totals_of
 from attriguard.engines.parts import Parts
-from attriguard.engines.pool import WorkerError, made_parts
+from attriguard.engines.pool import WorkerError, made_parts, started, takes_processes
 from attriguard.engines.release import (
     HEAD_ROWS,
     ReleasedParts,
@@ -39,6 +39,8 @@ from attriguard.operations.ready import GuardLike, protector_for
 from attriguard.progress import Progress, ProgressLike
 
 USUAL_MEMORY = "2GB"
+# What a process takes that has loaded what it needs, and has no rows yet.
+LOADED_BYTES = 150 * 10**6
 
 
 def protect_files(
@@ -152,13 +154,16 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
-        # Beside what DuckDB counts there are its writers and this process; the workers of the parts come later.
-        buckets.fill(run.memory * 3 // 4, workers, dividing)
-        done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
-        job = job_of(parts, buckets, run.protector.wishes, run.options)
-        for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers):
-            done[k] = facts
-            _tell(protecting, done, rows, parts.n)
+        # Beside what DuckDB counts there are its writers, this process, and workers that load what they will need.
+        beside = run.memory // 4
+        early = takes_processes(parts.n, workers) and beside >= (workers + 1) * LOADED_BYTES
+        with started(workers if early else 0) as waiting:
+            buckets.fill(run.memory - beside, workers, dividing)
+            done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
+            job = job_of(parts, buckets, run.protector.wishes, run.options)
+            for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers, waiting):
+                done[k] = facts
+                _tell(protecting, done, rows, parts.n)
     except DataError as error:
         raise _stopped(error, run, len(done), parts.n) from error
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))

@@ -28,17 +28,33 @@ class WorkerError(DataError):
     """A worker process that ended before its work."""
 
 
-def made_parts(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
-    """Make parts, and give each one's number and facts when it is written."""
-    if len(todo) <= START * workers:
+def takes_processes(parts: int, workers: int) -> bool:
+    """Whether so many parts are worth the start of processes."""
+    return parts > START * workers
+
+
+@contextmanager
+def started(n: int) -> Iterator[list[Worker]]:
+    """Processes that load what they need, and wait for a job."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(_started()) for _ in range(n)]
+
+
+def made_parts(
+    job: Mapping[str, Any], todo: Sequence[int], workers: int, waiting: Sequence[Worker] = ()
+) -> Iterator[tuple[int, Facts]]:
+    """Make parts, and give each one's number and facts when it is written; ``waiting`` processes work first."""
+    if not takes_processes(len(todo), workers):
         yield from _here(job, todo, workers)
         return
     with ExitStack() as stack:
         pool = ThreadPoolExecutor(workers)
-        stack.callback(pool.shutdown, cancel_futures=True)  # called when the processes have ended
-        free: SimpleQueue[_Worker] = SimpleQueue()
-        for _ in range(min(workers, len(todo))):
-            free.put(stack.enter_context(_started(job)))
+        stack.callback(pool.shutdown, cancel_futures=True)  # called when new processes have ended
+        new = stack.enter_context(started(max(0, min(workers, len(todo)) - len(waiting))))
+        free: SimpleQueue[Worker] = SimpleQueue()
+        for each in (*waiting, *new):
+            each.tell(job)
+            free.put(each)
 
         def make(k: int) -> tuple[int, Facts]:
             worker = free.get()
@@ -78,7 +94,7 @@ def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator
         raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
 
 
-class _Worker:
+class Worker:
     """A process that makes parts."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -113,16 +129,14 @@ class _Worker:
 
 
 @contextmanager
-def _started(job: Mapping[str, Any]) -> Iterator[_Worker]:
+def _started() -> Iterator[Worker]:
     one = {"ATTRIGUARD_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "attriguard.engines.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env={**os.environ, **one},
     )  # fmt: skip
-    worker = _Worker(process)
     try:
-        worker.tell(job)
-        yield worker
+        yield Worker(process)
     except BaseException:
         process.kill()
         raise
