@@ -7,8 +7,10 @@ import stat
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
+from attriguard.classifiers import training
 from attriguard.classifiers.checkpoint import BEST, HEADER, State, read_checkpoint, write_checkpoint
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.classifiers.training import Run
@@ -135,3 +137,51 @@ def test_an_attack_does_without_a_checkpoint_that_another_run_is_using(small_twi
         again = attack.untrained().fit(small_twin.X, small_twin.y, work=tmp_path).predict(small_twin.X)
     np.testing.assert_array_equal(again, alone)
     assert file.read_bytes() == content
+
+
+@pytest.fixture
+def learnt_from():
+    rng = np.random.default_rng(0)
+    return csr_array((rng.random((60, 30)) < 0.2).astype(np.float32)), rng.integers(0, 3, 60)
+
+
+def numbers_written(monkeypatch):
+    """The number of epochs in every checkpoint that is written from now on."""
+    written = []
+
+    def write(path, mark, state):
+        written.append(len(state.history))
+        write_checkpoint(path, mark, state)
+
+    monkeypatch.setattr(training, "write_checkpoint", write)
+    return written
+
+
+def test_a_checkpoint_that_takes_long_is_written_seldom_and_at_the_end(tmp_path, learnt_from, monkeypatch):
+    def fit(name):
+        return NetworkClassifier(hidden=8, epochs=7, random_state=1).fit(*learnt_from, checkpoint=tmp_path / name)
+
+    written = numbers_written(monkeypatch)
+    quick = fit("quick")
+    assert written == [1, 2, 3, 4, 5, 6, 7]
+    written.clear()
+    monkeypatch.setattr(training, "QUICK", 1e-9)
+    monkeypatch.setattr(training, "SELDOM", np.inf)
+    seldom = fit("seldom")
+    assert written == [1, 7]  # until one was written, nobody knows how long it takes
+    written.clear()
+    again = fit("seldom")
+    assert written == []
+    for other in (seldom, again):
+        np.testing.assert_array_equal(other.weights.W1, quick.weights.W1)
+
+
+def test_an_epoch_that_failed_is_never_written(tmp_path, learnt_from, monkeypatch):
+    written = numbers_written(monkeypatch)
+    monkeypatch.setattr(training, "QUICK", 1e-9)
+    monkeypatch.setattr(training, "SELDOM", np.inf)
+    losses = iter([1.0, 0.9, np.inf])
+    monkeypatch.setattr(Run, "epoch", lambda *given: next(losses))
+    with pytest.warns(RuntimeWarning, match="epoch 3"):
+        NetworkClassifier(hidden=8, epochs=7, random_state=1).fit(*learnt_from, checkpoint=tmp_path / "file")
+    assert written == [1]

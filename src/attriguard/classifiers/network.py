@@ -138,8 +138,9 @@ class NetworkClassifier(Parameters, Classifier):
     ) -> Self:
         """Learn from codes 0 … m - 1.
 
-        With ``checkpoint``, every finished epoch is written to that file, and a fit with the same options and data goes
-        on from there. Two fits cannot use one file at the same time: the second is refused.
+        With ``checkpoint``, finished epochs are written to that file, and a fit with the same options and data goes on
+        from there. Every epoch is written, unless that takes longer than a second: then so few that writing takes a
+        tenth of the time. Two fits cannot use one file at the same time: the second is refused.
         """
         from attriguard.classifiers.training import train
 

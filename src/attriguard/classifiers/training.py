@@ -7,6 +7,7 @@ items that its users have.
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 VALIDATION_BLOCK = 256
 # Sides of the dice that decide which units are left out: small numbers are drawn faster than fractions.
 DICE = 2**16 - 1
+# A checkpoint that is written in less than so many seconds is written after every epoch; another one not before so many
+# times its own time has passed.
+QUICK, SELDOM = 1.0, 10.0
 
 
 def train(
@@ -65,7 +69,7 @@ def train(
     state = None if checkpoint is None else read_checkpoint(Path(checkpoint), mark, (n_items, options.hidden, m))
     if state is None:
         state = first_state(options, n_items, m)
-    run = Run.of(state, options)
+    run, keeper = Run.of(state, options), Keeper(checkpoint, mark, len(state.history))
     learn, held = split(X.shape[0], options.validation, state.seed)
     batches = -(-learn.size // options.batch_size)
     while len(state.history) < options.epochs and not gave_up(state.history, options.patience):
@@ -80,11 +84,35 @@ def train(
         # A copy: what is kept must not change with the next epoch.
         best = copied(run.weights, state.best) if last_is_best(history) else state.best
         state = State(run.weights, best, run.chance.bit_generator.state, state.seed, history)
-        if checkpoint is not None:
-            write_checkpoint(Path(checkpoint), mark, state)
+        keeper.keep(state)
+    else:  # after a break, the weights are those of the epoch that failed
+        keeper.finish(state)
     if state.best is None:
         raise ParameterError("the checkpoint holds no finished epoch; remove it to start again")
     return state.best, state.history
+
+
+class Keeper:
+    """Writes checkpoints; a large network's so seldom that they take at most a tenth of the time."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, mark: str, epochs: int) -> None:
+        self.path = None if path is None else Path(path)
+        self.mark, self.epochs = mark, epochs  # how many epochs the file holds
+        self.took, self.written = 0.0, time.monotonic()
+
+    def keep(self, state: State) -> None:
+        """Write the state after an epoch, if it is time to."""
+        if self.took < QUICK or time.monotonic() - self.written >= SELDOM * self.took:
+            self.finish(state)
+
+    def finish(self, state: State) -> None:
+        """Write the state, unless the file holds it."""
+        if self.path is None or len(state.history) == self.epochs:
+            return
+        began = time.monotonic()
+        write_checkpoint(self.path, self.mark, state)
+        self.written, self.epochs = time.monotonic(), len(state.history)
+        self.took = self.written - began
 
 
 def first_state(options: NetworkClassifier, n_items: int, m: int) -> State:

@@ -108,6 +108,6 @@ def _checkpoint(guard: o.Guard, output: Path) -> Iterator[Path | None]:
         yield checkpoint
     except KeyboardInterrupt:
         if checkpoint.exists():
-            note(f"attriguard: {checkpoint} holds the last whole epoch: give the same command again to go on from it")
+            note(f"attriguard: {checkpoint} holds a whole epoch: give the same command again to go on from it")
         raise
     checkpoint.unlink(missing_ok=True)
