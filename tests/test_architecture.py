@@ -33,7 +33,7 @@ def room_of(module: str) -> str:
     first = module.split(".")[0]
     if not first:
         return PUBLIC
-    return "base" if first in BASE else first
+    return {"__main__": "cli"}.get(first, "base" if first in BASE else first)
 
 
 def rooms() -> set[str]:

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 ATTACK = """
 import numpy as np
 import attriguard as ag
@@ -45,3 +47,19 @@ def test_a_file_beside_the_data_does_not_pass_for_a_package(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["-P"]])
+def test_python_runs_the_package_as_the_command(tmp_path, flags):
+    """It loads nothing from the folder one works in, either."""
+    for name in ("typer", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code was run')")
+    command = [sys.executable, *flags, "-m", "attriguard"]
+    listed, mistaken = (
+        subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        for words in (["datasets", "list", "--quiet"], ["fitt"])
+    )
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "twin" in listed.stdout.split()
+    assert mistaken.returncode == 2
+    assert mistaken.stderr.startswith("attriguard: error:")

@@ -69,6 +69,15 @@ def test_a_console_without_our_letters_is_no_traceback(shell, files, guard_file,
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_a_record_loses_no_letter_on_any_console(shell, tmp_path, monkeypatch, encoding):
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    path = tmp_path / "ключ-größe.key"
+    done = shell("key", "new", path, "--json", encoding=encoding)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"key": str(path)}
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_one_line(files, guard_file):
     table = ["protect", files / "ratings.csv", "--guard", guard_file, "--output", "-", "--seed", "1"]

@@ -211,19 +211,3 @@ def test_bad_options_are_refused():
         JSMA(max_distortion=1.2)
     with pytest.raises(ParameterError, match="known: auto, outputs, probabilities"):
         JSMA(of="logits")
-
-
-def test_it_needs_no_more_noise_than_the_adversarial_robustness_toolbox(small_twin):
-    pytest.importorskip("art", reason="the Adversarial Robustness Toolbox is not installed")
-    from sklearn.linear_model import LogisticRegression
-
-    from attriguard.bench.art import saliency_maps
-    from attriguard.classifiers.linear import as_linear
-
-    train, test = small_twin.split()
-    model = LogisticRegression(C=0.5, max_iter=1000).fit(train.X, train.y)
-    X = test.X[:15]
-    theirs = saliency_maps(model, X.toarray(), small_twin.m)
-    ours = JSMA().find(as_linear(model, m=small_twin.m), X, constraints(test.n_items))
-    assert ours.success.all()
-    assert ours.cost.mean() <= theirs["mean_l0"]

@@ -20,13 +20,24 @@ ROOT = contents.ROOT
 CONSTRAINTS = ROOT / "constraints.txt"
 # 1 January 2025 in UTC: archives do not tell when they were made, so that anybody can make the same bytes.
 EPOCH = "1735689600"
-WITH_EXTRA = """
+WITH_BULK = """
 import attriguard as ag
 data = ag.load_dataset("twin", n_users=300, n_items=80, n_values=3)
 guard = ag.learn(data, goal="conceal", budget_over="user", members=2, random_state=0)
 ag.write_release(data, data.X, "ratings.csv")
 print(ag.protect_files("ratings.csv", guard, "parts", key=b"0123456789abcdef").headline)
 """
+WITH_NN = """
+import attriguard as ag
+data = ag.load_dataset("twin", n_users=300, n_items=80, n_values=3)
+network = ag.NetworkClassifier(hidden=20, epochs=5, random_state=0)
+guard = ag.learn(data, goal="mislead", classifier=network, random_state=0)
+guard.save("nn.guard")
+plan = ag.load_guard("nn.guard").plan(data.X[:20])
+assert (plan.probabilities == guard.plan(data.X[:20]).probabilities).all()
+print(f"a network's guard was saved and loaded: {plan.success.mean():.0%} of its candidates were found")
+"""
+EXTRAS = {"bulk": WITH_BULK, "nn": WITH_NN}
 
 
 def say(text: str) -> None:
@@ -77,7 +88,7 @@ def environment(folder: Path) -> Path:
 
 
 def install_and_run(wheel: Path, folder: Path) -> None:
-    """Without extras: the demo. With the extra for large tables: a run in parts."""
+    """Without extras: the demo. With those for large tables and for networks: a run of each."""
     programs = environment(folder / "venv")
     install = [programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     say("installing without extras, and running the demo")
@@ -85,9 +96,10 @@ def install_and_run(wheel: Path, folder: Path) -> None:
     run(programs / "attriguard", "demo", "--quiet", "--output", "demo.html", cwd=folder)
     if not (folder / "demo-person.html").stat().st_size:
         sys.exit("the demo wrote no page for a person")
-    say("installing the extra bulk, and protecting a table in parts")
-    run(*install, "--constraint", CONSTRAINTS, f"{wheel}[bulk]", cwd=folder)
-    run(programs / "python", "-c", WITH_EXTRA, cwd=folder)
+    for extra, script in EXTRAS.items():
+        say(f"installing the extra {extra}, and running what needs it")
+        run(*install, "--constraint", CONSTRAINTS, f"{wheel}[{extra}]", cwd=folder)
+        run(programs / "python", "-c", script, cwd=folder)
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+TRIED = ("bulk", "recsys", "bench", "spark")
+LARGE = ("torch", "pyspark")  # hundreds of megabytes and more
 BOUND = re.compile(r"([A-Za-z0-9._-]+)\s*>=\s*([0-9][0-9a-z.]*)")
 
 
@@ -24,9 +26,10 @@ def pinned(requirements: Iterable[str]) -> list[str]:
 
 
 def pins() -> list[str]:
-    """What everybody needs, and the extra that is small enough to be tried."""
+    """What everybody needs, and what extras need, but for what is too large to be tried."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    return pinned([*project["dependencies"], *project["optional-dependencies"]["bulk"]])
+    extras = [each for name in TRIED for each in project["optional-dependencies"][name] if not each.startswith(LARGE)]
+    return pinned([*project["dependencies"], *extras])
 
 
 if __name__ == "__main__":

@@ -93,8 +93,9 @@ def input_table(path: Path | None) -> Any:
 
 
 def emit_json(record: Any) -> None:
-    """A record on standard output."""
-    sys.stdout.write(escape_controls(json.dumps(record, indent=2, ensure_ascii=False, default=_plain)) + "\n")
+    """A record on standard output; where that is not UTF-8, letters are written as \\uXXXX, and none is lost."""
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    sys.stdout.write(escape_controls(json.dumps(record, indent=2, ensure_ascii=ascii_only, default=_plain)) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,9 @@ CHECK_EXAMPLE = "Example: attriguard ledger check ledger/ --key @secret.key --gu
 FORGET_EXAMPLE = "Example: attriguard ledger forget ledger/ 4711 --key @secret.key"
 app = typer.Typer(help="What was released of whom: look at it, check it, erase a user.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(metavar="LEDGER", help="The folder that 'attriguard protect --ledger' wrote.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="LEDGER", help="The folder that --ledger of 'attriguard protect' wrote.")
+]
 Secret = Annotated[str | None, typer.Option("--key", help="The key of its releases; @FILE reads it from a file.")]
 
 

@@ -10,7 +10,7 @@ import typer
 
 from attriguard.cli import _options as o
 
-EXAMPLE = "Example: attriguard me ratings.csv --guard city.guard --budget 4 --never 'Heat (1995)'"
+EXAMPLE = "Example: attriguard me my-ratings.csv --guard city.guard --budget 4 --never 'Heat (1995)'"
 
 
 @dataclass(frozen=True)
