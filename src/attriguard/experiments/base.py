@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,6 +57,10 @@ class Experiment(ABC):
     @abstractmethod
     def show(self, numbers: Numbers) -> Sequence[LinePlot | BarPlot | Table]:
         """Plots and tables."""
+
+    def beside(self, numbers: Numbers, others: Mapping[str, Numbers]) -> Numbers:
+        """The numbers together with what an experiment shows of others on the same page, by name."""
+        return numbers
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """Where the numbers differ from the paper's, or anything else a reader must know."""

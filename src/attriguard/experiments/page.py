@@ -63,7 +63,7 @@ def reproduce(
     return Reproduction(
         source=work.source,
         profile=work.profile.name,
-        finished=[shown[name] for name in names() if name in shown],
+        finished=side_by_side([shown[name] for name in names() if name in shown]),
         not_run=[name for name in names(papers_only=work.profile.papers_only) if name not in shown],
         facts={
             "command": command,
@@ -77,6 +77,15 @@ def reproduce(
             "hidden units, defender": work.profile.defender_units,
         },
     )
+
+
+def side_by_side(finished: Sequence[Finished]) -> list[Finished]:
+    """Every experiment, with what it shows of the others."""
+    known = {each.experiment.name: each.numbers for each in finished if each.numbers is not None}
+    return [
+        each if each.numbers is None else replace(each, numbers=each.experiment.beside(each.numbers, known))
+        for each in finished
+    ]
 
 
 def recorded(file: Path, work: Workspace) -> list[Finished]:

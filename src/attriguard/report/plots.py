@@ -69,6 +69,7 @@ class BarPlot:
     log_y: bool = False
     caption: str = ""
     values: bool = field(default=False)  # write each bar's number above it
+    spread: Mapping[str, Sequence[float]] = field(default_factory=dict)  # half the width of intervals, by kind
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def _bars(axes: Any, plot: BarPlot) -> None:
         places = [g - 0.4 + width * (k + 0.5) for g in range(len(plot.groups))]
         drawn = axes.bar(
             places, heights, width, label=name, color=COLOURS[k % len(COLOURS)], hatch=HATCHES[k % len(HATCHES)],
-            edgecolor="white",
+            edgecolor="white", yerr=plot.spread.get(name), capsize=3, ecolor=SOFT,
         )  # fmt: skip
         if plot.values:
             axes.bar_label(drawn, fmt="%.3g")
