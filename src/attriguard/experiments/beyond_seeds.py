@@ -1,9 +1,9 @@
 """Beyond the paper: figures 4 to 9 with three seeds.
 
 A seed decides which users are attacked, from what networks and forests start, and what is drawn; the first one is the
-reproduction's, with test users of the data's own split, if there is one. Networks have 300 hidden units on both sides
-and 1,000 test users are attacked (or as many as the profile has, if those are fewer), LRA-A has a rank of 100, and
-sampled defenses are drawn twice. Everything else is the profile's. Each seed is judged by the figures' own rules.
+reproduction's, with test users of the data's own split, if there is one. Networks and test users are those of
+beyond-choices (with the profile "paper" 300 hidden units on both sides and 600 users a seed), LRA-A has a rank of 100,
+and sampled defenses are drawn twice. Everything else is the profile's. Each seed is judged by the figures' own rules.
 
 Beside the mean over the seeds, with Student's 95 % interval, stands what was measured at the profile's own size with
 the first seed alone. The interval is not widened by the difference between the two sizes. That difference is known for
@@ -34,7 +34,6 @@ from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
 SEEDS = 3
-UNITS, USERS = 300, 1000
 OUTSIDE = 0.05
 # Main numbers in which no network of the profile's size has a part begin with one of these.
 NO_NETWORK = ("LR-A", "RF-A", "MLP-A", "AttriGuard's changes")
@@ -57,24 +56,15 @@ class BeyondSeeds(Experiment):
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Every figure with every seed; each is kept when it is found."""
-        attacker, defender = (min(UNITS, size) for size in (work.profile.attacker_units, work.profile.defender_units))
+        units, users = work.profile.trial_units, work.profile.trial_users
         seeds, found = [work.seed + k for k in range(SEEDS)], []
         for seed, part in progress.each(seeds, lambda seed: f"seed {seed}"):
-            small = smaller(
-                work, seed, first=work.seed, attacker_units=attacker, defender_units=defender,
-                users=min(USERS, work.profile.users or USERS),
-            )  # fmt: skip
+            small = smaller(work, seed, first=work.seed, attacker_units=units, defender_units=units, users=users)
             for figure, measuring in part.each(MAIN_NUMBERS):
                 run = partial(get(figure).run, small, measuring)
                 numbers = work.kept(run, self.name, figure, get(figure).revision, small.profile, seed)
                 found.append({"figure": figure, "seed": seed, "numbers": numbers})
-        return {
-            "users": [int(each["numbers"]["users"]) for each in found if each["figure"] == "figure-4"],
-            "units": [attacker, defender],
-            "seeds": seeds,
-            "found": found,
-            "whole": {},
-        }
+        return {"users": users, "units": units, "seeds": seeds, "found": found, "whole": {}}
 
     def beside(self, numbers: Numbers, others: Mapping[str, Numbers]) -> Numbers:
         """With the same figures at the profile's own size."""
@@ -108,11 +98,9 @@ class BeyondSeeds(Experiment):
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """The sizes, and what the intervals are of."""
-        attacker, defender = numbers["units"]
-        users = " and ".join(f"{each:,}" for each in dict.fromkeys(numbers["users"]))
         said = [
-            f"Small networks: {attacker:,} hidden units for the attacker, {defender:,} for the defender; {users} test "
-            f"users a seed. Seeds: {', '.join(map(str, numbers['seeds']))}.",
+            f"Small networks: {numbers['units']:,} hidden units on both sides; at most {numbers['users']:,} test users "
+            f"with each seed. Seeds: {', '.join(map(str, numbers['seeds']))}.",
             "Intervals are Student's 95 % intervals of the mean over the seeds.",
         ]
         if numbers["whole"]:
