@@ -40,6 +40,7 @@ TABLES = {
     "recommender": "| defense | all users: N = 5 | 10 | 20 | 50 | protected users: N = 5 | 10 | 20 | 50 |",
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
+    "choices": "| figure | holds | holds partly | does not hold |",
     "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
     "releases": (
         "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
@@ -343,6 +344,22 @@ def test_the_papers_claims():
     hold, partly, not_at_all = (verdicts.count(each) for each in ("holds", "holds partly", "does not hold"))
     heading = f"Of the paper's {len(claims)} claims {hold} hold, {partly} hold partly and {not_at_all} do not"
     assert heading in words(FINDINGS)
+
+
+def test_which_verdicts_hang_on_a_choice():
+    found = [(row["figure"], row["verdict"]) for row in experiment("beyond-choices")["numbers"]["rows"]]
+    rows = table(FINDINGS, TABLES["choices"])
+    assert {row[0] for row in rows} == {figure for figure, _ in found}
+    verdicts = ("holds", "holds partly", "does not hold")
+    counts = {name: [found.count((name, verdict)) for verdict in verdicts] for name, *_ in rows}
+    for name, *cells in rows:
+        assert [int(cell) for cell in cells] == counts[name]
+    shown = table(NOTEBOOK / "reproduction.md", "| figure | holds | partly | does not hold |")
+    assert {f"figure-{name}": [int(cell) for cell in cells] for name, *cells in shown} == counts
+    (trials,) = {sum(each) for each in counts.values()}
+    assert f"make {trials} trials a figure" in words(FINDINGS)
+    assert [name for name, each in counts.items() if trials in each] == ["figure-4"]
+    assert "Only the verdict of figure 4 is firm: it does not hold" in words(FINDINGS)
 
 
 def test_the_rival_searches():

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from attriguard.report.plots import BarPlot, LinePlot
 
 HOLDS, PARTLY, FAILS = "holds", "holds partly", "does not hold"
+# Told apart by sign as well as by words.
+SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
 Numbers = dict[str, Any]
 
 
@@ -24,6 +26,15 @@ class Check:
     text: str
     found: str
     passed: bool
+
+
+@dataclass(frozen=True)
+class Told:
+    """A number that the paper's text or one of its tables gives, and the same as it was measured here."""
+
+    what: str
+    paper: str
+    measured: str
 
 
 class Experiment(ABC):
@@ -57,6 +68,10 @@ class Experiment(ABC):
     @abstractmethod
     def show(self, numbers: Numbers) -> Sequence[LinePlot | BarPlot | Table]:
         """Plots and tables."""
+
+    def told(self, numbers: Numbers) -> Sequence[Told]:
+        """The numbers that the paper's text gives for this experiment, beside ours."""
+        return ()
 
     def beside(self, numbers: Numbers, others: Mapping[str, Numbers]) -> Numbers:
         """The numbers together with what an experiment shows of others on the same page, by name."""

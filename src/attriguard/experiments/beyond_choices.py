@@ -23,7 +23,7 @@ from attriguard.classifiers.network import AUTHORS, OWN
 from attriguard.classifiers.readings import OUTPUTS, PROBABILITY
 from attriguard.evaluation.figures import interval, rounded
 from attriguard.experiments import get
-from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Check, Experiment, Numbers
+from attriguard.experiments.base import FAILS, HOLDS, PARTLY, SIGNS, Check, Experiment, Numbers
 from attriguard.experiments.curves import at
 from attriguard.experiments.figure8 import COMPARED
 from attriguard.experiments.figure9 import CORE, OURS
@@ -48,7 +48,6 @@ SEARCH_USERS: Mapping[str, int | None] = {
     "fgsm LR-D": 40, "fgsm NN-D": 8, "jsma LR-D": 60, "jsma NN-D": 8, "cw LR-D": 4, "cw NN-D": 1,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": 0, "margin NN-D": 0, "exact LR-D": 0,
 }  # fmt: skip
-SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
 
 
 @dataclass(frozen=True)
