@@ -27,10 +27,11 @@ PUBLISHED: Mapping[str, Any] = {
     "linestyle": "none",
     "marker": "D",
     "color": "#000000",
-    "markerfacecolor": "#ffffff",
+    "markerfacecolor": "none",
     "markersize": 9,
 }
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+ON_BARS: Mapping[str, Any] = {**PUBLISHED, "markerfacecolor": "#ffffff"}
 SOFT = "#5b6675"
 # More names than this on an axis, or longer ones, are turned.
 FEW_NAMES, SHORT_NAME = 6, 9
@@ -230,7 +231,7 @@ def _bars(axes: Any, plot: BarPlot) -> None:
         if name in plot.published:
             known = [(x, y) for x, y in zip(places, plot.published[name], strict=True) if y is not None]
             first = name == next(iter(plot.published))
-            axes.plot(*zip(*known, strict=True), label=plot.published_name if first else None, **PUBLISHED)
+            axes.plot(*zip(*known, strict=True), label=plot.published_name if first else None, **ON_BARS)
     if plot.log_y:
         axes.set_yscale("log")
     _name_places(axes, plot.groups)
