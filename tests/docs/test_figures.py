@@ -13,6 +13,7 @@ import pytest
 from attriguard.evaluation.figures import interval
 from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
 from attriguard.experiments.beyond_everyone import MOST, worst_of
+from attriguard.experiments.beyond_seeds import rows_of
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "findings.md"
@@ -41,6 +42,7 @@ TABLES = {
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
     "choices": "| figure | holds | holds partly | does not hold |",
+    "seeds": "| number | three seeds, small networks | the paper's sizes, one seed |",
     "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
     "releases": (
         "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
@@ -360,6 +362,27 @@ def test_which_verdicts_hang_on_a_choice():
     assert f"make {trials} trials a figure" in words(FINDINGS)
     assert [name for name, each in counts.items() if trials in each] == ["figure-4"]
     assert "Only the verdict of figure 4 is firm: it does not hold" in words(FINDINGS)
+
+
+def test_which_numbers_hang_on_the_seed():
+    known = experiment("beyond-seeds")
+    rows = {(row.figure, row.number): row for row in rows_of(known["numbers"])}
+    for name, mean, whole in table(FINDINGS, TABLES["seeds"]):
+        row = rows[tuple(name.split(": "))]
+        check(mean.split("±"), [abs(row.mean), row.half])
+        check([whole], [abs(row.whole)])
+    *verdicts, last = known["checks"]
+    assert all(each["passed"] for each in verdicts)
+    outside, counted = NUMBER.findall(last["found"])
+    assert f"of the {counted} in which a network has a part, {outside} lie outside" in words(FINDINGS)
+    notebook = words(NOTEBOOK / "reproduction.md")
+    for row in rows.values():
+        if row.outside:
+            said = rf"{row.whole:.3f} and,? (with small networks, )?{row.mean:.3f}"
+            assert re.search(said, notebook), row.number
+    assert f"{outside} of {counted} numbers lie outside" in notebook
+    assert rows["figure-4", "LR-A, budget 1"].shown in notebook
+    assert f"({known['seconds']['cpu']:.0f} s of computing)" in notebook
 
 
 def test_the_rival_searches():
