@@ -55,7 +55,11 @@ def test_the_main_finding_says_whether_adapting_helps(monkeypatch):
 def test_the_summary_counts_the_papers_claims_apart_from_those_beyond_it(monkeypatch):
     beyond = get("beyond-exact")
     monkeypatch.setattr(beyond, "verdict", lambda numbers: FAILS)
-    assert summary([], "twin", "quick") == "Tested on twin with the profile quick: nothing yet."
+    assert summary([], "twin", "quick") == "Tested on twin with the profile “quick”: nothing yet."
     assert summary([(beyond, {})], "twin", "quick").endswith(
-        "quick: 1 claims beyond it: 0 hold, 0 hold partly, 1 do not hold."
+        "1 claims beyond it: 0 hold, 0 hold partly, 1 do not hold."
     )
+
+
+def test_experiments_with_sizes_of_their_own_state_them_in_their_notes():
+    assert choices_of(get("beyond-seeds"), "paper", FACTS) == ""

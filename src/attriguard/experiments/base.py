@@ -51,6 +51,7 @@ class Experiment(ABC):
     inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
     effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes when the others are done: quick, paper
     in_paper: ClassVar[bool] = True  # it measures a table or figure of the paper again
+    sizes_of_its_own: ClassVar[bool] = False  # other test users and seeds than the page; its notes say which
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
     @abstractmethod

@@ -99,6 +99,7 @@ class BeyondChoices(Experiment):
     reported = "Nothing. The text says one-vs-all, and does not give C, what C_i is, or how networks learn."
     inputs = ("data",)
     in_paper = False
+    sizes_of_its_own = True
     effort = (400.0, 8000.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:

@@ -52,6 +52,7 @@ class BeyondSeeds(Experiment):
     reported = "Nothing: the paper has one split of the users and no intervals."
     inputs = ("data",)
     in_paper = False
+    sizes_of_its_own = True
     effort = (200.0, 350.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
@@ -114,7 +115,8 @@ class BeyondSeeds(Experiment):
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
         """The attackers of figure 4 at one budget; then every main number."""
         rows, seeds = rows_of(numbers), numbers["seeds"]
-        attacks = [row for row in rows if row.figure == "figure-4" and row.number.endswith(f"A, budget {SHOWN:g}")]
+        at_budget = [row for row in rows if row.figure == "figure-4" and row.number.endswith(f", budget {SHOWN:g}")]
+        attacks = [row for row in at_budget if " minus " not in row.number]
         mean = f"small networks, mean of {len(seeds)} seeds"
         bars = {mean: [100 * row.mean for row in attacks]}
         if "figure-4" in numbers["whole"]:
@@ -132,7 +134,14 @@ class BeyondSeeds(Experiment):
             Table(
                 head,
                 [
-                    [row.figure, row.number, *map(_number, row.seeds), row.shown, _number(row.whole), row.place]
+                    [
+                        row.figure.removeprefix("figure-"),
+                        row.number,
+                        *map(_number, row.seeds),
+                        row.shown,
+                        _number(row.whole),
+                        row.place,
+                    ]
                     for row in rows
                 ],
                 numeric=range(2, len(head) - 1),

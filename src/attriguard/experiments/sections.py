@@ -9,6 +9,7 @@ from attriguard.experiments.runner import Finished
 from attriguard.report.page import Figure, Section, Table
 from attriguard.report.plots import Drawing
 
+NONE = "–"  # where the paper has no number
 # Sign and word stay on one line.
 YES, NO = "✓\N{NO-BREAK SPACE}yes", "✗\N{NO-BREAK SPACE}no"
 
@@ -30,11 +31,11 @@ def section(
         text=[
             f"Claim: {experiment.claim}",
             f"The paper reports: {experiment.reported}",
-            f"Main number. The paper: {paper}. Measured: {found}.",
+            f"Main number. {'' if paper == NONE else f'The paper: {paper}. '}Measured: {found}.",
             *experiment.notes(numbers),
         ],
         parts=[
-            *(Figure(part.svg, f"{part.caption} {choices}") for part in drawings if isinstance(part, Drawing)),
+            *(Figure(part.svg, f"{part.caption} {choices}".rstrip()) for part in drawings if isinstance(part, Drawing)),
             *(told_table(experiment, numbers) if papers else []),
             rule_table(experiment, numbers),
             *(part for part in drawings if isinstance(part, Table)),

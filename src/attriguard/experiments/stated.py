@@ -18,6 +18,8 @@ BUDGET = 4.0
 
 def choices_of(experiment: Experiment, profile: str, facts: Mapping[str, Any]) -> str:
     """The settings behind an experiment's figures in one line; only those of the parts that it needs."""
+    if experiment.sizes_of_its_own:
+        return ""
     needs, size = " ".join(experiment.inputs), PROFILES[profile]
     chosen, said = size.choices, []
     if "LR-D" in needs:
@@ -90,7 +92,7 @@ def summary(measured: Sequence[tuple[Experiment, Numbers]], source: str, profile
         verdicts = _verdicts(measured, in_paper=in_paper)
         if verdicts:
             parts.append(f"{len(verdicts)} {words}: {counted(verdicts)}.")
-    return f"Tested on {source} with the profile {profile}: {' '.join(parts) or 'nothing yet.'}"
+    return f"Tested on {source} with the profile “{profile}”: {' '.join(parts) or 'nothing yet.'}"
 
 
 def counted(verdicts: Sequence[str]) -> str:
