@@ -194,7 +194,7 @@ class Row:
         """Where the number at the profile's own size lies."""
         if self.counted:
             return "outside" if self.outside else "within"
-        return "no network" if self.known and self.whole is not None else ""
+        return "not counted" if self.known and self.whole is not None else ""
 
 
 def rows_of(numbers: Numbers) -> list[Row]:
