@@ -24,7 +24,7 @@ def test_some_experiments_then_the_list_then_more(data, cli, tmp_path):
     assert code == 0, err
     assert "the twin stands in for it" in err
     assert "does not hold" in out
-    assert "Tested on twin: 1 claims of the paper: " in out
+    assert "Tested on twin with the profile “quick”: 1 claims of the paper: " in out
     assert "index.html" in out
     code, out, _ = cli("reproduce", "--list", *folders, "--json")
     states = {name: each["state"] for name, each in json.loads(out).items()}

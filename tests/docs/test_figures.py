@@ -13,6 +13,7 @@ import pytest
 from attriguard.evaluation.figures import interval
 from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
 from attriguard.experiments.beyond_everyone import MOST, worst_of
+from attriguard.experiments.beyond_seeds import rows_of
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = ROOT / "docs" / "findings.md"
@@ -40,6 +41,8 @@ TABLES = {
     "recommender": "| defense | all users: N = 5 | 10 | 20 | 50 | protected users: N = 5 | 10 | 20 | 50 |",
     "optimum": "| goal | changes made | attacker infers | optimum with as many changes |",
     "claims": "| experiment | what the paper claims | verdict | reason |",
+    "choices": "| figure | holds | holds partly | does not hold |",
+    "seeds": "| number | three seeds, small networks | the paper's sizes, one seed |",
     "own table": "| goal, budget | changed ratings a user | strongest attacker's AUC | strongest attacker's accuracy |",
     "releases": (
         "| goal | one release of the final data | redrawn | keyed | ledger | ledger, at most 4 a user for ever |"
@@ -343,6 +346,43 @@ def test_the_papers_claims():
     hold, partly, not_at_all = (verdicts.count(each) for each in ("holds", "holds partly", "does not hold"))
     heading = f"Of the paper's {len(claims)} claims {hold} hold, {partly} hold partly and {not_at_all} do not"
     assert heading in words(FINDINGS)
+
+
+def test_which_verdicts_hang_on_a_choice():
+    found = [(row["figure"], row["verdict"]) for row in experiment("beyond-choices")["numbers"]["rows"]]
+    rows = table(FINDINGS, TABLES["choices"])
+    assert {row[0] for row in rows} == {figure for figure, _ in found}
+    verdicts = ("holds", "holds partly", "does not hold")
+    counts = {name: [found.count((name, verdict)) for verdict in verdicts] for name, *_ in rows}
+    for name, *cells in rows:
+        assert [int(cell) for cell in cells] == counts[name]
+    shown = table(NOTEBOOK / "reproduction.md", "| figure | holds | partly | does not hold |")
+    assert {f"figure-{name}": [int(cell) for cell in cells] for name, *cells in shown} == counts
+    (trials,) = {sum(each) for each in counts.values()}
+    assert f"make {trials} trials a figure" in words(FINDINGS)
+    assert [name for name, each in counts.items() if trials in each] == ["figure-4"]
+    assert "Only the verdict of figure 4 is firm: it does not hold" in words(FINDINGS)
+
+
+def test_which_numbers_hang_on_the_seed():
+    known = experiment("beyond-seeds")
+    rows = {(row.figure, row.number): row for row in rows_of(known["numbers"])}
+    for name, mean, whole in table(FINDINGS, TABLES["seeds"]):
+        row = rows[tuple(name.split(": "))]
+        check(mean.split("±"), [abs(row.mean), row.half])
+        check([whole], [abs(row.whole)])
+    *verdicts, last = known["checks"]
+    assert all(each["passed"] for each in verdicts)
+    outside, counted = NUMBER.findall(last["found"])
+    assert f"of the {counted} in which a network has a part, {outside} lie outside" in words(FINDINGS)
+    notebook = words(NOTEBOOK / "reproduction.md")
+    for row in rows.values():
+        if row.outside:
+            said = rf"{row.whole:.3f} and,? (with small networks, )?{row.mean:.3f}"
+            assert re.search(said, notebook), row.number
+    assert f"{outside} of {counted} numbers lie outside" in notebook
+    assert rows["figure-4", "LR-A, budget 1"].shown in notebook
+    assert f"({known['seconds']['cpu']:.0f} s of computing)" in notebook
 
 
 def test_the_rival_searches():

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 import attriguard as ag
+from attriguard.experiments import beyond_seeds
 from attriguard.experiments.profiles import PROFILES
 from attriguard.experiments.workspace import Workspace
 
@@ -28,6 +29,14 @@ TINY = dataclasses.replace(
     trial_units=20,
     trial_users=10,
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def two_seeds():
+    """Two seeds are as good as three to see an experiment run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beyond_seeds, "SEEDS", 2)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 from attriguard.errors import DataError, MissingExtraError
 from attriguard.experiments import get, names
 from attriguard.experiments.figure1 import Figure1
-from attriguard.experiments.page import Reproduction, record, reproduce, reproduction_page, write_reproduction
+from attriguard.experiments.page import (
+    Reproduction,
+    drawings_of,
+    record,
+    reproduce,
+    reproduction_page,
+    write_reproduction,
+)
 from attriguard.experiments.runner import run_all
+from attriguard.report.page import Table
 
 SHOWN = ("figure-1", "appendix")
 
@@ -57,6 +66,29 @@ def test_it_opens_with_the_claims_and_says_what_data_it_is(folder):
 def test_the_papers_data_needs_no_warning(result):
     page = reproduction_page(Reproduction("google-play", "quick", [], [], {}), {})
     assert page.sections[0].title == "Claims and verdicts"
+
+
+def test_the_papers_numbers_stand_beside_ours_on_the_papers_data_alone(result):
+    papers = replace(result, source="google-play")
+    for shown, expected in ((result, False), (papers, True)):
+        drawings = drawings_of(shown)
+        assert ("the paper's text" in drawings["figure-1"][0].svg) == expected
+        page = reproduction_page(shown, drawings)
+        figure = next(each for each in page.sections if each.anchor == "figure-1")
+        heads = [part.head for part in figure.parts if isinstance(part, Table)]
+        assert (["number", "the paper", "measured"] in heads) == expected
+    assert any(row[:2] == ["users of the largest city (BA-A)", "0.10"] for row in figure.parts[1].rows)
+
+
+def test_an_unfinished_reproduction_says_what_is_missing(result):
+    text = reproduction_page(result, drawings_of(result)).sections[1].text
+    assert f"2 of {len(names())} experiments are on this page; its end names the others." in text
+
+
+def test_an_experiment_may_show_numbers_of_others():
+    seeds, others = get("beyond-seeds"), {"figure-4": {"a": 1}, "figure-1": {"b": 2}}
+    assert seeds.beside({"found": []}, others)["whole"] == {"figure-4": {"a": 1}}
+    assert get("figure-1").beside({"b": 2}, others) == {"b": 2}
 
 
 def test_what_could_not_run_is_on_the_page(workspace, tmp_path, monkeypatch):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from attriguard.experiments import get
+from attriguard.experiments.base import FAILS
 from attriguard.experiments.profiles import PROFILES
-from attriguard.experiments.stated import choices_of, main_finding
+from attriguard.experiments.stated import choices_of, main_finding, summary
 
 FACTS = {"seed": 3, "test users": 1631}
 
@@ -31,19 +32,34 @@ def test_the_strict_profile_states_the_papers_choices():
     assert "AttriGuard has LR-D" in choices_of(get("figure-10"), "paper", FACTS)
 
 
-def test_the_main_finding_says_whether_adapting_helps():
+def test_the_main_finding_says_whether_adapting_helps(monkeypatch):
     figure = get("figure-1")
     holds = {"shares": [0.1, *[0.0375] * 23, 0.02], "attribute": "city", "users": 1, "values": ["c"] * 25}
 
     def said(adapted):
         curves = {"NN-A": curve(0.44, 0.234), "AT-A": curve(0.41, adapted)}
-        found = main_finding({"figure-4": (get("beyond-exact"), {"curves": curves}), "figure-1": (figure, holds)})
+        network = get("figure-4")
+        monkeypatch.setattr(network, "verdict", lambda numbers: FAILS, raising=True)
+        found = main_finding([(network, {"curves": curves}), (figure, holds)])
         assert len(found) == 3
         assert "44.0% of the users before" in found[0]
-        assert "23.4% after 4" in found[0]
-        assert found[2] == "Of the 1 claims of the paper that were tested, 1 hold as stated."
+        assert "23.4% after" in found[0]
+        assert found[2] == ("Of the 2 claims of the paper that were tested, 1 hold, 0 hold partly, 1 do not hold.")
         return found[1]
 
-    assert "and here it does not" in said(0.408)
-    assert "and here it does not" not in said(0.24)
-    assert main_finding({}) == []
+    assert "but one who learns" in said(0.408)
+    assert "still" not in said(0.24)
+    assert main_finding([]) == []
+
+
+def test_the_summary_counts_the_papers_claims_apart_from_those_beyond_it(monkeypatch):
+    beyond = get("beyond-exact")
+    monkeypatch.setattr(beyond, "verdict", lambda numbers: FAILS)
+    assert summary([], "twin", "quick") == "Tested on twin with the profile “quick”: nothing yet."
+    assert summary([(beyond, {})], "twin", "quick").endswith(
+        "1 claims beyond it: 0 hold, 0 hold partly, 1 do not hold."
+    )
+
+
+def test_experiments_with_sizes_of_their_own_state_them_in_their_notes():
+    assert choices_of(get("beyond-seeds"), "paper", FACTS) == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from attriguard.report.plots import BarPlot, LinePlot
 
 HOLDS, PARTLY, FAILS = "holds", "holds partly", "does not hold"
+# Told apart by sign as well as by words.
+SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
 Numbers = dict[str, Any]
 
 
@@ -24,6 +26,15 @@ class Check:
     text: str
     found: str
     passed: bool
+
+
+@dataclass(frozen=True)
+class Told:
+    """A number that the paper's text or one of its tables gives, and the same as it was measured here."""
+
+    what: str
+    paper: str
+    measured: str
 
 
 class Experiment(ABC):
@@ -40,6 +51,7 @@ class Experiment(ABC):
     inputs: ClassVar[tuple[str, ...]]  # the shared parts it needs
     effort: ClassVar[tuple[float, float]]  # about how many CPU seconds it takes when the others are done: quick, paper
     in_paper: ClassVar[bool] = True  # it measures a table or figure of the paper again
+    sizes_of_its_own: ClassVar[bool] = False  # other test users and seeds than the page; its notes say which
     revision: ClassVar[int] = 1  # raise it when the numbers change: stored ones are then not used any more
 
     @abstractmethod
@@ -57,6 +69,14 @@ class Experiment(ABC):
     @abstractmethod
     def show(self, numbers: Numbers) -> Sequence[LinePlot | BarPlot | Table]:
         """Plots and tables."""
+
+    def told(self, numbers: Numbers) -> Sequence[Told]:
+        """The numbers that the paper's text gives for this experiment, beside ours."""
+        return ()
+
+    def beside(self, numbers: Numbers, others: Mapping[str, Numbers]) -> Numbers:
+        """The numbers together with what an experiment shows of others on the same page, by name."""
+        return numbers
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """Where the numbers differ from the paper's, or anything else a reader must know."""

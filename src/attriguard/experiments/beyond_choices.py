@@ -13,7 +13,7 @@ Rule: holds if the verdict of figure 4 (the core) is firm, and so are those of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,12 +23,13 @@ from attriguard.classifiers.network import AUTHORS, OWN
 from attriguard.classifiers.readings import OUTPUTS, PROBABILITY
 from attriguard.evaluation.figures import interval, rounded
 from attriguard.experiments import get
-from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Check, Experiment, Numbers
+from attriguard.experiments.base import FAILS, HOLDS, PARTLY, SIGNS, Check, Experiment, Numbers
 from attriguard.experiments.curves import at
 from attriguard.experiments.figure8 import COMPARED
 from attriguard.experiments.figure9 import CORE, OURS
 from attriguard.experiments.profiles import Choices
 from attriguard.experiments.search_comparison import same_users
+from attriguard.experiments.trials import smaller
 from attriguard.experiments.workspace import LR_D, Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table
@@ -47,7 +48,6 @@ SEARCH_USERS: Mapping[str, int | None] = {
     "fgsm LR-D": 40, "fgsm NN-D": 8, "jsma LR-D": 60, "jsma NN-D": 8, "cw LR-D": 4, "cw NN-D": 1,
     "panda LR-D": None, "panda NN-D": None, "margin LR-D": 0, "margin NN-D": 0, "exact LR-D": 0,
 }  # fmt: skip
-SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def _jsma(numbers: Numbers) -> float | None:
     return None if known is None else known[0] / known[1]
 
 
-def _policies(numbers: Numbers) -> float:
+def policies_apart(numbers: Numbers) -> float:
+    """What NN-A infers behind Modify_Add minus what it infers behind Add_New, averaged over the budgets of the rule."""
     first, second = (numbers["curves"][policy] for policy in ("modify_add", "add_new"))
     return float(np.mean([at(first, budget) - at(second, budget) for budget in COMPARED]))
 
@@ -84,7 +85,7 @@ FIGURES = {
     "figure-4": Asked("NN-A at budget 4", lambda numbers: at(numbers["curves"]["NN-A"], 4.0)),
     "figure-3": Asked("JSMA's noise on LR-D, in multiples of PANDA's", _jsma),
     "figure-7": Asked("NN-A with no shared users minus with all", _overlap),
-    "figure-8": Asked("NN-A behind Modify_Add minus behind Add_New, budgets 1 to 4", _policies),
+    "figure-8": Asked("NN-A behind Modify_Add minus behind Add_New, budgets 1 to 4", policies_apart),
     "figure-9": Asked("the best rival's noise in multiples of AttriGuard's, budget 2", _rival),
 }
 
@@ -98,6 +99,7 @@ class BeyondChoices(Experiment):
     reported = "Nothing. The text says one-vs-all, and does not give C, what C_i is, or how networks learn."
     inputs = ("data",)
     in_paper = False
+    sizes_of_its_own = True
     effort = (400.0, 8000.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:
@@ -114,7 +116,11 @@ class BeyondChoices(Experiment):
         for (seed, recipe, read, strength), part in progress.each(cases, lambda case: f"{case[2]}, C = {case[3]:g}"):
             linear, reading = READ[read]
             choices = Choices(linear=linear, strength=strength, reading=reading, recipe=RECIPES[recipe])
-            small = _smaller(work, choices, seed)
+            small = smaller(
+                work, seed, first=profile.trial_seeds[0], attacker_units=profile.trial_units,
+                defender_units=profile.trial_units, epochs=EPOCHS[choices.recipe], users=profile.trial_users,
+                search_users=SEARCH_USERS, choices=choices,
+            )  # fmt: skip
             for figure, measuring in part.each(FIGURES):
                 found = work.kept(partial(_judged, figure, small, measuring), self.name, figure, choices, seed)
                 rows.append({"LR-D": read, "C": strength, "recipe": recipe, "seed": seed, "figure": figure, **found})
@@ -162,17 +168,6 @@ class BeyondChoices(Experiment):
             BarPlot(list(FIGURES), bars, "share of the trials", caption="Verdicts over all choices and seeds."),
             Table(head, rows, numeric=range(3, len(head)), caption="verdicts by seed, and each figure's number"),
         ]
-
-
-def _smaller(work: Workspace, choices: Choices, seed: int) -> Workspace:
-    """A workspace of small networks with these choices; every seed but the first draws other test users."""
-    profile = replace(
-        work.profile, name="trial", attacker_units=work.profile.trial_units, defender_units=work.profile.trial_units,
-        epochs=EPOCHS[choices.recipe], users=work.profile.trial_users, rank=min(100, work.profile.rank), draws=2,
-        search_users=SEARCH_USERS, overlaps=(0.0, 1.0), choices=choices,
-    )  # fmt: skip
-    data = work.data if seed == work.profile.trial_seeds[0] else replace(work.data, test_mask=None)
-    return Workspace(data, source=work.source, profile=profile, folder=work.folder, seed=seed)
 
 
 def _judged(figure: str, small: Workspace, progress: Progress) -> dict[str, Any]:

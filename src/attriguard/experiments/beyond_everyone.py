@@ -82,6 +82,7 @@ class BeyondEveryone(Experiment):
     reported = "Nothing; its guard knows nobody's value, and its attackers do not know the guard."
     inputs = ("data", "guards of a half and of two groups", "attackers who retrain in ten ways")
     in_paper = False
+    sizes_of_its_own = True
     effort = (120.0, 7200.0)
 
     def run(self, work: Workspace, progress: Progress) -> Numbers:

@@ -31,7 +31,7 @@ def budget_plot(
     published: Line | None = None,
     caption: str,
 ) -> LinePlot:
-    """``published`` belongs to the last curve."""
+    """Curves over budgets, others' points (``published``), and the level of guessing."""
     lines = [line_of(name, curve) for name, curve in curves.items()]
     if published:
         lines.append(published)

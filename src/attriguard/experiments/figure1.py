@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.base import Check, Experiment, Numbers, Told, share
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import Progress
 from attriguard.report.page import Table
 from attriguard.report.plots import BarPlot
 
-CITIES = 25
+CITIES, USERS = 25, 16_238
 LARGEST, TOLERANCE = 0.10, 0.01
 UNEVEN = 3.0
 
@@ -58,6 +58,14 @@ class Figure1(Experiment):
         """The share of the largest value."""
         return f"largest city: {LARGEST:.2f}", f"largest: {share(numbers['shares'][0])}"
 
+    def told(self, numbers: Numbers) -> Sequence[Told]:
+        """The size of the data, and the share of the largest city."""
+        return [
+            Told("users", f"{USERS:,}", f"{numbers['users']:,}"),
+            Told("cities", str(CITIES), str(len(numbers["shares"]))),
+            Told("users of the largest city (BA-A)", f"{LARGEST:.2f}", share(numbers["shares"][0])),
+        ]
+
     def show(self, numbers: Numbers) -> Sequence[BarPlot | Table]:
         """A bar for every value."""
         percent = [100 * each for each in numbers["shares"]]
@@ -68,5 +76,7 @@ class Figure1(Experiment):
                 "users (%)",
                 numbers["attribute"],
                 caption=f"Share of the {numbers['users']:,} users with each value.",
+                published={"users": [100 * LARGEST, *[None] * (len(percent) - 1)]},
+                published_name="the paper's text: the largest city",
             )
         ]

@@ -24,7 +24,7 @@ from attriguard.defenses import Defense
 from attriguard.errors import MissingExtraError
 from attriguard.evaluation.figures import interval, rounded
 from attriguard.evaluation.precision import RecommenderSetup, precision_losses
-from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.base import Check, Experiment, Numbers, Told, share
 from attriguard.experiments.figure9 import ATTACK, OURS, defenses_of, tradeoffs
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import Progress
@@ -108,6 +108,10 @@ class Figure10(Experiment):
         if not all("precision" in each for found in numbers["losses"].values() for each in found.values()):
             said.append("Measured before losses had a sign: as in the paper's formula, a gain counts as a loss here.")
         return said
+
+    def told(self, numbers: Numbers) -> Sequence[Told]:
+        """What NN-A infers where the defenses are compared."""
+        return [Told("NN-A where the defenses are compared", f"close to {WANTED:.1f}", share(numbers["wanted"]))]
 
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """The loss over N, a plot a recommender and group of users."""

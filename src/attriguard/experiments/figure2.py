@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attriguard.experiments.base import Check, Experiment, Numbers, share
+from attriguard.experiments.base import Check, Experiment, Numbers, Told, share
 from attriguard.experiments.curves import published_line
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import Progress
@@ -67,13 +67,24 @@ class Figure2(Experiment):
         """The largest radius that costs hardly any accuracy."""
         return f"level up to {RADIUS:g}", f"level up to {numbers['largest_radius']:g}"
 
+    def told(self, numbers: Numbers) -> Sequence[Told]:
+        """RC-A's accuracy at the paper's radius, and where it begins to fall."""
+        found = numbers["accuracy"][list(numbers["radii"]).index(RADIUS)]
+        return [
+            Told(f"RC-A at a radius of {RADIUS:g}", f"{REPORTED[RADIUS]:.2f}", share(found)),
+            Told("radius after which RC-A infers less", f"{RADIUS:g}, sharply", f"{numbers['largest_radius']:g}"),
+        ]
+
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """The accuracy over the radius."""
         percent = [100 * each for each in numbers["accuracy"]]
         rows = [[f"{r:g}", share(a)] for r, a in zip(numbers["radii"], numbers["accuracy"], strict=True)]
         return [
             LinePlot(
-                [Line("RC-A", numbers["radii"], percent), published_line(REPORTED)],
+                [
+                    Line("RC-A", numbers["radii"], percent),
+                    published_line(REPORTED, "the paper's text: RC-A at its radius"),
+                ],
                 "radius of the hypercube (entries lie between 0 and 1)",
                 "users whose value is inferred (%)",
                 caption=f"RC-A on {numbers['users']:,} untouched test users.",

@@ -76,6 +76,12 @@ class Figure8(Experiment):
         found = ", ".join(f"{policy} {share(at(numbers['curves'][policy], 4.0))}" for policy in ORDER)
         return "Modify_Add < Add_New < Modify_Exist", f"budget 4: {found}"
 
+    def notes(self, numbers: Numbers) -> Sequence[str]:
+        """Which lines of the figure cannot be told apart."""
+        first, second = (numbers["curves"][policy]["accuracy"] for policy in ORDER[:2])
+        apart = max(abs(a - b) for a, b in zip(first, second, strict=True))
+        return [f"The lines of {ORDER[0]} and {ORDER[1]} lie upon each other."] if apart < TOLERANCE else ()
+
     def show(self, numbers: Numbers) -> Sequence[LinePlot | Table]:
         """NN-A over budgets, a line a policy, and the noise of each."""
         curves = numbers["curves"]

@@ -12,18 +12,17 @@ from attriguard.data.files import make_folder, read_bytes, written_beside
 from attriguard.errors import DataError
 from attriguard.evaluation.paper import PAPER_DATASET
 from attriguard.experiments import get, names
-from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Numbers
+from attriguard.experiments.base import Numbers
 from attriguard.experiments.runner import Finished, all_stored, run_all
-from attriguard.experiments.stated import choices_of, main_finding
+from attriguard.experiments.sections import section, verdict_of
+from attriguard.experiments.stated import choices_of, main_finding, summary
 from attriguard.experiments.workspace import Workspace
 from attriguard.progress import ProgressLike
 from attriguard.report.origin import Origin
-from attriguard.report.page import Figure, Page, Section, Table, facts_of, write_page
-from attriguard.report.plots import Drawing, draw
+from attriguard.report.page import Page, Section, Table, facts_of, write_page
+from attriguard.report.plots import Drawing, draw, without_published
 from attriguard.report.record import versions
 
-# Told apart by sign as well as by words.
-SIGNS = {HOLDS: "✓", PARTLY: "◐", FAILS: "✗"}
 PAGE, RESULTS = "index.html", "results.json"
 
 
@@ -63,7 +62,7 @@ def reproduce(
     return Reproduction(
         source=work.source,
         profile=work.profile.name,
-        finished=[shown[name] for name in names() if name in shown],
+        finished=side_by_side([shown[name] for name in names() if name in shown]),
         not_run=[name for name in names(papers_only=work.profile.papers_only) if name not in shown],
         facts={
             "command": command,
@@ -77,6 +76,15 @@ def reproduce(
             "hidden units, defender": work.profile.defender_units,
         },
     )
+
+
+def side_by_side(finished: Sequence[Finished]) -> list[Finished]:
+    """Every experiment, with what it shows of the others."""
+    known = {each.experiment.name: each.numbers for each in finished if each.numbers is not None}
+    return [
+        each if each.numbers is None else replace(each, numbers=each.experiment.beside(each.numbers, known))
+        for each in finished
+    ]
 
 
 def recorded(file: Path, work: Workspace) -> list[Finished]:
@@ -116,12 +124,14 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def drawings_of(result: Reproduction) -> dict[str, list[Drawing | Table]]:
-    """Every experiment's figures, drawn, and its tables."""
-    return {each.experiment.name: _drawings(each, numbers) for each, numbers in result.measured}
+    """Every experiment's figures, drawn, and its tables; what the paper reports is drawn on the paper's data alone."""
+    papers = result.source == PAPER_DATASET
+    return {each.experiment.name: _drawings(each, numbers, papers=papers) for each, numbers in result.measured}
 
 
-def _drawings(each: Finished, numbers: Numbers) -> list[Drawing | Table]:
-    return [part if isinstance(part, Table) else draw(part) for part in each.experiment.show(numbers)]
+def _drawings(each: Finished, numbers: Numbers, *, papers: bool) -> list[Drawing | Table]:
+    shown = each.experiment.show(numbers)
+    return [part if isinstance(part, Table) else draw(part if papers else without_published(part)) for part in shown]
 
 
 def record(result: Reproduction) -> dict[str, Any]:
@@ -161,62 +171,43 @@ def claims_table(result: Reproduction) -> Table:
     return Table(["experiment", "verdict", "claim", "the paper", "measured"], rows)
 
 
-def verdict_of(each: Finished, numbers: Numbers) -> str:
-    """The verdict with its sign."""
-    verdict = each.experiment.verdict(numbers)
-    return f"{SIGNS[verdict]} {verdict}"
-
-
-def summary(result: Reproduction) -> str:
-    """How many claims hold: the paper's own, and those beyond it."""
-    parts = []
-    for in_paper, words in ((True, "claims of the paper"), (False, "claims beyond it")):
-        found = [
-            each.experiment.verdict(numbers)
-            for each, numbers in result.measured
-            if each.experiment.in_paper == in_paper
-        ]
-        counts = ", ".join(
-            f"{found.count(verdict)} {named}"
-            for verdict, named in ((HOLDS, "hold"), (PARTLY, "hold partly"), (FAILS, "do not hold"))
-        )
-        if found:
-            parts.append(f"{len(found)} {words}: {counts}.")
-    return f"Tested on {result.source}: {' '.join(parts) or 'nothing yet.'}"
-
-
 def reproduction_page(result: Reproduction, drawings: dict[str, list[Drawing | Table]]) -> Page:
-    """The page: verdicts first, then a section an experiment."""
-    sections = [Section("Claims and verdicts", parts=[_linked(claims_table(result))])]
-    if result.source != PAPER_DATASET:
-        sections.insert(
-            0,
-            Section(
-                "Not the paper's data",
-                [
-                    f"These numbers were measured on “{result.source}”, since that was asked for or the paper's data "
-                    f"is not on this machine. They show that the code runs, and what such data is like; they neither "
-                    f"confirm nor contradict the paper. The paper's data: attriguard datasets fetch {PAPER_DATASET}."
-                ],
-                warning=True,
-            ),
-        )
-    for each, numbers in result.measured:
-        choices = choices_of(each.experiment, result.profile, result.facts)
-        sections.append(_section(each, numbers, drawings[each.experiment.name], choices))
+    """The page: the main finding, the verdicts, then a section an experiment."""
+    measured = [(each.experiment, numbers) for each, numbers in result.measured]
+    papers = result.source == PAPER_DATASET
+    sections = [] if papers else [_other_data(result.source)]
     left = [f"{name}: not run yet" for name in result.not_run]
     left += [f"{each.experiment.name}: {each.missing}" for each in result.finished if each.numbers is None]
+    text = [summary(measured, result.source, result.profile)]
     if left:
-        sections.append(Section("Not on this page", points=left))
+        text.append(
+            f"{len(measured)} of {len(left) + len(measured)} experiments are on this page; its end names the others."
+        )
+    sections.append(Section("Claims and verdicts", text, [_linked(claims_table(result))]))
+    for each, numbers in result.measured:
+        choices = choices_of(each.experiment, result.profile, result.facts)
+        sections.append(section(each, numbers, drawings[each.experiment.name], choices, papers=papers))
+    if left:
+        sections.append(Section("Not on this page", ["What has no numbers yet has no verdict either."], points=left))
     facts = {name: value for name, value in result.facts.items() if name not in ("command", "seed", "versions")}
     return Page(
         title="AttriGuard, measured again",
-        lead=" ".join(
-            [*main_finding({e.experiment.name: (e.experiment, n) for e, n in result.measured}), summary(result)]
-        ),
+        lead=" ".join(main_finding(measured) or text[:1]),
         sections=sections,
         facts=[("data", result.source), ("profile", result.profile), *facts_of(facts)],
         origin=Origin(result.facts.get("command", ""), result.facts.get("seed")),
+    )
+
+
+def _other_data(source: str) -> Section:
+    return Section(
+        "Not the paper's data",
+        [
+            f"These numbers were measured on “{source}”, since that was asked for or the paper's data is not on this "
+            f"machine. They show that the code runs, and what such data is like; they neither confirm nor contradict "
+            f"the paper. The paper's data: attriguard datasets fetch {PAPER_DATASET}."
+        ],
+        warning=True,
     )
 
 
@@ -226,36 +217,3 @@ def _linked(table: Table) -> Table:
 
     link = Markup('<a href="#{0}">{0}</a>')
     return replace(table, rows=[[link.format(row[0]), *row[1:]] for row in table.rows], stacked=True)
-
-
-def _section(each: Finished, numbers: Numbers, drawings: Sequence[Drawing | Table], choices: str) -> Section:
-    experiment = each.experiment
-    checks = experiment.checks(numbers)
-    rule = Table(
-        ["the claim, tested", "found", "so"],
-        [[check.text, check.found, "✓ yes" if check.passed else "✗ no"] for check in checks],
-        caption="all must be so for the claim to hold; if the first is not, it does not hold",
-        stacked=True,
-    )
-    paper, found = experiment.main(numbers)
-    return Section(
-        title=f"{experiment.title}: {verdict_of(each, numbers)}",
-        text=[
-            f"Claim: {experiment.claim}",
-            f"The paper reports: {experiment.reported}",
-            f"Main number: the paper {paper}; measured {found}.",
-            *experiment.notes(numbers),
-        ],
-        parts=[
-            *(Figure(part.svg, f"{part.caption} {choices}") for part in drawings if isinstance(part, Drawing)),
-            rule,
-            *(part for part in drawings if isinstance(part, Table)),
-        ],
-        points=[f"Needs: {', '.join(experiment.inputs)}. {_took(each.seconds)}"],
-        anchor=experiment.name,
-    )
-
-
-def _took(seconds: dict[str, float]) -> str:
-    wall, cpu = seconds["wall"], seconds["cpu"]
-    return f"Took {wall:,.0f} s here, {cpu:,.0f} s of computing (shared parts count where first made)."

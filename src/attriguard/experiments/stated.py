@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attriguard.classifiers.linear import INVERSE_REGULARISATION, ONE_VS_ALL
 from attriguard.classifiers.network import NetworkClassifier
 from attriguard.classifiers.readings import OUTPUTS, PROBABILITY
-from attriguard.experiments.base import HOLDS, Experiment, Numbers
+from attriguard.experiments.base import FAILS, HOLDS, PARTLY, Experiment, Numbers
 from attriguard.experiments.curves import at
 from attriguard.experiments.profiles import PROFILES, Choices
 
@@ -18,6 +18,8 @@ BUDGET = 4.0
 
 def choices_of(experiment: Experiment, profile: str, facts: Mapping[str, Any]) -> str:
     """The settings behind an experiment's figures in one line; only those of the parts that it needs."""
+    if experiment.sizes_of_its_own:
+        return ""
     needs, size = " ".join(experiment.inputs), PROFILES[profile]
     chosen, said = size.choices, []
     if "LR-D" in needs:
@@ -60,25 +62,46 @@ def recipe_of(recipe: str, epochs: int) -> str:
     return f"for {epochs} epochs at a rate of {network.learning_rate:g}{falls} with a dropout of {network.dropout:g}"
 
 
-def main_finding(measured: Mapping[str, tuple[Experiment, Numbers]]) -> list[str]:
+def main_finding(measured: Sequence[tuple[Experiment, Numbers]]) -> list[str]:
     """Three sentences, as far as what they speak of was measured."""
     said = []
-    if "figure-4" in measured:
-        curves = measured["figure-4"][1]["curves"]
-        first, last = curves["NN-A"]["before"], at(curves["NN-A"], BUDGET)
+    curves = next((numbers["curves"] for experiment, numbers in measured if experiment.name == "figure-4"), None)
+    if curves is not None:
+        first, last, adapted = curves["NN-A"]["before"], at(curves["NN-A"], BUDGET), at(curves["AT-A"], BUDGET)
         said.append(
-            f"An attacker who does not know the guard (NN-A) infers the value of {first:.1%} of the users before "
-            f"protection, and of {last:.1%} after {BUDGET:g} changed ratings a user at most, on average."
+            f"A network that does not know of the guard (NN-A) infers the private attribute of {first:.1%} of "
+            f"the users before protection, and of {last:.1%} after it, at a budget of {BUDGET:g} changed ratings a "
+            "user on average."
         )
+        helps = adapted > last + (first - last) / 2
         said.append(
-            f"An attacker who learns from users that the guard has protected (AT-A) still infers it of "
-            f"{at(curves['AT-A'], BUDGET):.1%}: the paper says that the guard withstands attackers who know it, "
-            "and here it does not."
-            if at(curves["AT-A"], BUDGET) > last + (first - last) / 2
-            else f"An attacker who learns from users that the guard has protected (AT-A) infers it of "
-            f"{at(curves['AT-A'], BUDGET):.1%}."
+            f"The paper says that adapting to the guard hardly helps an attacker; "
+            f"{'but' if helps else 'and'} one who learns from users that the guard has protected (AT-A) "
+            f"{'still infers' if helps else 'infers'} that of {adapted:.1%}."
         )
-    own = [experiment.verdict(numbers) for experiment, numbers in measured.values() if experiment.in_paper]
-    if own:
-        said.append(f"Of the {len(own)} claims of the paper that were tested, {own.count(HOLDS)} hold as stated.")
+    verdicts = _verdicts(measured, in_paper=True)
+    if verdicts:
+        said.append(f"Of the {len(verdicts)} claims of the paper that were tested, {counted(verdicts)}.")
     return said
+
+
+def summary(measured: Sequence[tuple[Experiment, Numbers]], source: str, profile: str) -> str:
+    """How many claims hold: the paper's own, and those beyond it."""
+    parts = []
+    for in_paper, words in ((True, "claims of the paper"), (False, "claims beyond it")):
+        verdicts = _verdicts(measured, in_paper=in_paper)
+        if verdicts:
+            parts.append(f"{len(verdicts)} {words}: {counted(verdicts)}.")
+    return f"Tested on {source} with the profile “{profile}”: {' '.join(parts) or 'nothing yet.'}"
+
+
+def counted(verdicts: Sequence[str]) -> str:
+    """How many of them hold, hold partly, and do not hold."""
+    return ", ".join(
+        f"{verdicts.count(verdict)} {words}"
+        for verdict, words in ((HOLDS, "hold"), (PARTLY, "hold partly"), (FAILS, "do not hold"))
+    )
+
+
+def _verdicts(measured: Sequence[tuple[Experiment, Numbers]], *, in_paper: bool) -> list[str]:
+    return [experiment.verdict(numbers) for experiment, numbers in measured if experiment.in_paper == in_paper]

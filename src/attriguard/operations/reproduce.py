@@ -19,12 +19,12 @@ from attriguard.experiments.page import (
     drawings_of,
     record,
     reproduction_page,
-    summary,
     write_reproduction,
 )
 from attriguard.experiments.page import reproduce as run_experiments
 from attriguard.experiments.profiles import PROFILES
 from attriguard.experiments.runner import state
+from attriguard.experiments.stated import summary
 from attriguard.experiments.workspace import Workspace
 from attriguard.operations.results import Result
 from attriguard.progress import ProgressLike
@@ -43,7 +43,8 @@ class ReproductionResult(Result):
     @property
     def headline(self) -> str:
         """How many claims hold."""
-        return summary(self.found)
+        measured = [(each.experiment, numbers) for each, numbers in self.found.measured]
+        return summary(measured, self.found.source, self.found.profile)
 
     @property
     def remarks(self) -> Sequence[str]:

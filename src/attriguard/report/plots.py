@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from io import BytesIO, StringIO
 from math import isfinite
@@ -14,14 +14,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours and three more, told apart by marker and dash (or hatching) as well.
+# Okabe and Ito's colours and three more, which the colour-blind can tell from these and from each other. In grey some
+# are alike: those differ in their dash, and any two in their marker (or hatching).
 COLOURS = (
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#6a1b9a", "#8c510a", "#4d6600",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#9431f9", "#673317", "#130894",
 )  # fmt: skip
 # More of them than colours, so that an eleventh line is not the first again.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h")
-DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "v", "P", "X", "*", "<", ">", "d", "p", "h")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
+# Others' points look the same in every plot, and like no line of ours.
+PUBLISHED: Mapping[str, Any] = {
+    "linestyle": "none",
+    "marker": "D",
+    "color": "#000000",
+    "markerfacecolor": "none",
+    "markersize": 9,
+}
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+ON_BARS: Mapping[str, Any] = {**PUBLISHED, "markerfacecolor": "#ffffff"}
 SOFT = "#5b6675"
 # More names than this on an axis, or longer ones, are turned.
 FEW_NAMES, SHORT_NAME = 6, 9
@@ -41,7 +51,7 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     spread: Sequence[float] = ()  # half the width of an interval round y
-    published: bool = False  # others' points: hollow markers without a line, in the colour of the line before
+    published: bool = False  # others' points: hollow markers without a line
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class LinePlot:
 
 @dataclass(frozen=True)
 class BarPlot:
-    """Groups of bars side by side, a bar of each kind a group."""
+    """Groups of bars side by side, a bar of each kind a group; ``published`` are others' points on bars of a kind."""
 
     groups: Sequence[str]
     bars: Mapping[str, Sequence[float]]
@@ -69,6 +79,9 @@ class BarPlot:
     log_y: bool = False
     caption: str = ""
     values: bool = field(default=False)  # write each bar's number above it
+    spread: Mapping[str, Sequence[float]] = field(default_factory=dict)  # half the width of intervals, by kind
+    published: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    published_name: str = "the paper's"
 
 
 @dataclass(frozen=True)
@@ -114,6 +127,13 @@ def draw(plot: LinePlot | BarPlot) -> Drawing:
         return Drawing(_svg(figure, in_words(plot)), _png(figure), plot.caption)
 
 
+def without_published(plot: LinePlot | BarPlot) -> LinePlot | BarPlot:
+    """The plot without others' points."""
+    if isinstance(plot, BarPlot):
+        return replace(plot, published={})
+    return replace(plot, lines=[line for line in plot.lines if not line.published])
+
+
 def in_words(plot: LinePlot | BarPlot) -> str:
     """What a plot shows, for readers who cannot see it."""
     if isinstance(plot, BarPlot):
@@ -121,6 +141,9 @@ def in_words(plot: LinePlot | BarPlot) -> str:
             f"{name}: " + ", ".join(f"{group} {height:.3g}" for group, height in zip(plot.groups, heights, strict=True))
             for name, heights in plot.bars.items()
         ]
+        for name, points in plot.published.items():
+            theirs = [f"{group} {y:.3g}" for group, y in zip(plot.groups, points, strict=True) if y is not None]
+            bars.append(f"{plot.published_name}, {name}: {', '.join(theirs)}")
         return " ".join(f"Bar chart. {plot.y_label}. {'; '.join(bars)}.".split())
 
     places, lines = dict(enumerate(plot.names)), []
@@ -172,12 +195,13 @@ def _png(figure: Figure) -> bytes:
 def _lines(axes: Any, plot: LinePlot) -> None:
     k = -1
     for line in plot.lines:
-        k += not line.published or k < 0
-        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-        style: dict[str, Any] = {"linestyle": DASHES[k % len(DASHES)], "markersize": 5}
         if line.published:
-            style = {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
-        axes.plot(line.x, line.y, label=line.name, color=colour, marker=marker, **style)
+            axes.plot(line.x, line.y, label=line.name, **PUBLISHED)
+            continue
+        k += 1
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        dash = DASHES[k % len(DASHES)]
+        axes.plot(line.x, line.y, label=line.name, color=colour, marker=marker, linestyle=dash, markersize=5)
         if line.spread:
             low = [y - s for y, s in zip(line.y, line.spread, strict=True)]
             high = [y + s for y, s in zip(line.y, line.spread, strict=True)]
@@ -200,10 +224,14 @@ def _bars(axes: Any, plot: BarPlot) -> None:
         places = [g - 0.4 + width * (k + 0.5) for g in range(len(plot.groups))]
         drawn = axes.bar(
             places, heights, width, label=name, color=COLOURS[k % len(COLOURS)], hatch=HATCHES[k % len(HATCHES)],
-            edgecolor="white",
+            edgecolor="white", yerr=plot.spread.get(name), capsize=3, ecolor=SOFT,
         )  # fmt: skip
         if plot.values:
             axes.bar_label(drawn, fmt="%.3g")
+        if name in plot.published:
+            known = [(x, y) for x, y in zip(places, plot.published[name], strict=True) if y is not None]
+            first = name == next(iter(plot.published))
+            axes.plot(*zip(*known, strict=True), label=plot.published_name if first else None, **ON_BARS)
     if plot.log_y:
         axes.set_yscale("log")
     _name_places(axes, plot.groups)
