@@ -33,6 +33,8 @@ def plain_options(search, rules, kappa):
         modify=rules.policy.modify,
         add=rules.policy.add,
         aim=search.aim,
+        decrease=search.decrease,
+        shorter=search.shorter,
         extend=rules.extend,
         step=rules.step,
         levels=rules.levels,

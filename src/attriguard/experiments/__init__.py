@@ -35,6 +35,7 @@ TABLE = {
     "figure-10": "attriguard.experiments.figure10:Figure10",
     "appendix": "attriguard.experiments.appendix:Appendix",
     "beyond-choices": "attriguard.experiments.beyond_choices:BeyondChoices",
+    "beyond-settings": "attriguard.experiments.beyond_settings:BeyondSettings",
     "beyond-searches": "attriguard.experiments.beyond_searches:BeyondSearches",
     "beyond-exact": "attriguard.experiments.beyond_exact:BeyondExact",
     "beyond-aware": "attriguard.experiments.beyond_aware:BeyondAware",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attriguard.kernels.aims import PROBABILITY
+from attriguard._checks import check_number
+from attriguard.kernels.aims import DECREASE, PROBABILITY
 from attriguard.noise.greedy import GreedySearch
 
 
@@ -13,3 +14,7 @@ class Probability(GreedySearch):
     plain_name = "greedy search on the probability"
     summary = "Algorithm 1 on the value's probability, its last step on the lead over the closest other value"
     aim = PROBABILITY
+
+    def __init__(self, *, decrease: float = DECREASE, shorter: bool = False) -> None:
+        self.decrease = check_number(decrease, name="decrease", low=1.0)
+        self.shorter = shorter
