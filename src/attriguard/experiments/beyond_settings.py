@@ -2,17 +2,20 @@
 
 The training users are divided into three folds. Guards and attackers (LR-A, RF-A) learn from two of them; users of the
 third are protected at budget 4 and attacked. So C, and how the search on the probability goes about it, are chosen by
-cross-validation on the users that a guard learns from.
+cross-validation on the users that a guard learns from. What is chosen is then measured on the test users, once.
 
-Rule: of all settings whose mean noise is by 2.5 % less than that of `margin` with C = 0.5, the one is chosen behind
-which the stronger attacker infers least, each measured against the share that is asked for (LR-A 0.09, RF-A 0.15). The
-claim holds if the guard's default is that setting (the core), and if it leaves no attacker more than is asked for.
+Of all settings whose mean noise is by 2.5 % less than that of `margin` with C = 0.5, the default, the one is chosen
+behind which the stronger attacker infers least, each measured against the share that is asked for (LR-A 0.09, RF-A
+0.15).
+
+Rule: holds if on the test users neither attacker infers more than is asked for (the core), and the noise is by 2 % less
+than the default's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +23,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from attriguard.attacks import lineup
 from attriguard.attacks.base import Attack
-from attriguard.classifiers.linear import INVERSE_REGULARISATION, make_estimator
+from attriguard.classifiers.linear import make_estimator
+from attriguard.data.public_data import PublicData
 from attriguard.evaluation.engine import evaluate
 from attriguard.evaluation.figures import interval, rounded
 from attriguard.experiments.base import Check, Experiment, Numbers, share
@@ -33,7 +37,7 @@ from attriguard.report.plots import Line, LinePlot
 
 BUDGET, FOLDS, MOST_USERS = 4.0, 3, 1500
 # What is asked of the default: how much less noise than `margin` needs, and what an attacker may infer at most.
-LESS_NOISE = 0.975
+LESS_NOISE, LESS_AT_LAST = 0.975, 0.98
 ASKED = {"LR-A": 0.09, "RF-A": 0.15}
 
 
@@ -63,7 +67,6 @@ SETTINGS = (
         for shorter in (False, True)
     ),
 )
-Fold = tuple[np.ndarray, np.ndarray]
 
 
 class BeyondSettings(Experiment):
@@ -71,7 +74,7 @@ class BeyondSettings(Experiment):
 
     name = "beyond-settings"
     title = "Beyond: the guard's settings by cross-validation"
-    claim = "Not in the paper: the guard's default is the setting that cross-validation on its own users chooses."
+    claim = "Not in the paper: what cross-validation on the guard's own users chooses is better than the default."
     reported = "Nothing. Its text gives neither C nor how it was chosen."
     inputs = ("data", "LR-D on two of three folds", "LR-A, RF-A on two of three folds")
     in_paper = False
@@ -80,36 +83,43 @@ class BeyondSettings(Experiment):
     def run(self, work: Workspace, progress: Progress) -> Numbers:
         """Every setting on every fold; each is kept when it is found."""
         folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=work.seed).split(work.train.X, work.train.y))
+        crossing, testing = progress.parts(9, 1)
         rows = []
-        for (k, fold), part in progress.each(list(enumerate(folds)), lambda each: f"fold {each[0] + 1}"):
-            attackers: list[Attack] = []
-            guards: dict[float, AttriGuard] = {}
+        for (k, fold), part in crossing.each(list(enumerate(folds)), lambda each: f"fold {each[0] + 1}"):
+            learn, held = fold
+            trial = Trial(work, work.train.take(np.sort(learn)), work.train.take(np.sort(_some(work, held))))
             for setting, measuring in part.each(SETTINGS, lambda each: each.words):
-                make = partial(_measured, work, fold, setting, attackers, guards, measuring)
+                make = partial(trial.measured, setting, measuring)
                 rows.append({"fold": k, **setting._asdict(), **work.kept(make, self.name, *setting, k)})
-        return {"users": _most(work), "rows": rows}
+        numbers: Numbers = {"users": _most(work), "rows": rows}
+        last = Trial(work, work.train, work.test.take(work.chosen))
+        for name, setting in {"default": MARGIN, "chosen": chosen(numbers)}.items():
+            numbers[name] = work.kept(partial(last.measured, setting, testing), self.name, *setting, "test")
+        return numbers
 
     def checks(self, numbers: Numbers) -> Sequence[Check]:
-        """The default against the one that the rule chooses, and what it leaves."""
-        best, default = chosen(numbers), _default()
-        left = _means(numbers)[best]
+        """What is chosen, on the test users: what attackers infer (the core), and its noise."""
+        found, default = numbers["chosen"], numbers["default"]
+        most = LESS_AT_LAST * default["l0"]
         return [
-            Check("the default is what the rule chooses", f"{best.words}; default {default.words}", best == default),
-            Check("no attacker is left more than is asked for",
-                  ", ".join(f"{name} {left[name]:.3f}" for name in ASKED),
-                  all(left[name] <= most for name, most in ASKED.items())),
+            Check("neither LR-A nor RF-A infers more than is asked for",
+                  ", ".join(f"{name} {found[name]:.4f}, asked {most:g}" for name, most in ASKED.items()),
+                  all(found[name] <= most for name, most in ASKED.items())),
+            Check("its noise is by 2 % less than the default's", f"{found['l0']:.3f}, asked {most:.3f}",
+                  found["l0"] <= most),
         ]  # fmt: skip
 
     def main(self, numbers: Numbers) -> tuple[str, str]:
-        """The setting that is chosen."""
-        best, found = chosen(numbers), _means(numbers)
-        return "–", f"{best.words}: noise {found[best]['l0']:.3f}, with margin {found[MARGIN]['l0']:.3f}"
+        """The setting that is chosen, on the test users."""
+        found = numbers["chosen"]
+        left = ", ".join(f"{name} {found[name]:.4f}" for name in ASKED)
+        return "–", f"{chosen(numbers).words}: noise {found['l0']:.3f}, {left}"
 
     def notes(self, numbers: Numbers) -> Sequence[str]:
         """What the numbers are."""
         return [
             f"{FOLDS} folds of the training users, at most {numbers['users']:,} users attacked a fold, budget "
-            f"{BUDGET:g}. Means over the folds with Student's 95 % interval; no test user has a part in them. "
+            f"{BUDGET:g}. Means over the folds with Student's 95 % interval; no test user has a part in the choice. "
             '"Shorter": the lead\'s way is taken where it is shorter. A decrease counts so many times its gain.'
         ]
 
@@ -139,33 +149,34 @@ def chosen(numbers: Numbers) -> Setting:
     return min(fit, key=lambda each: _worst(found[each]), default=MARGIN)
 
 
-def _default() -> Setting:
-    """What a guard does unless it is told otherwise."""
-    search = get_search(AttriGuard().search)
-    return Setting(INVERSE_REGULARISATION, search.name, **search.options())
+class Trial:
+    """Guards and attackers who learn from some users, and others who are protected and attacked."""
 
+    def __init__(self, work: Workspace, mine: PublicData, theirs: PublicData) -> None:
+        self.work, self.mine, self.theirs = work, mine, theirs
+        self.guards: dict[float, AttriGuard] = {}
 
-def _measured(
-    work: Workspace,
-    fold: Fold,
-    setting: Setting,
-    attackers: list[Attack],
-    guards: dict[float, AttriGuard],
-    progress: Progress,
-) -> dict[str, float]:
-    """A setting on a fold: mean noise, and what each attacker infers. Who has learnt for one setting is kept."""
-    learn, held = fold
-    mine, theirs = work.train.take(np.sort(learn)), work.train.take(np.sort(_some(work, held)))
-    if not attackers:
-        attackers += [attack.fit(mine.X, mine.y) for attack in lineup(tuple(ASKED), random_state=work.seed)]
-    if setting.C not in guards:
-        guard = AttriGuard(make_estimator("lr", setting.C), scale=work.data.scale, budget=BUDGET)
-        guards[setting.C] = guard.fit(mine.X, mine.y)
-    options = {} if setting.decrease is None else {"decrease": setting.decrease, "shorter": setting.shorter}
-    plan = guards[setting.C].set_params(search=get_search(setting.search, **options)).plan(theirs.X)
-    curves = evaluate(plan, attackers, theirs.y, [BUDGET], measure=work.measure, progress=progress)
-    found = {curve.attack: rounded(curve.accuracy[0], 6) for curve in curves}
-    return {"l0": rounded(plan.cost.mean(), 4), **found}
+    @cached_property
+    def attackers(self) -> list[Attack]:
+        """They learn once for all settings."""
+        attacks = lineup(tuple(ASKED), random_state=self.work.seed)
+        return [attack.fit(self.mine.X, self.mine.y) for attack in attacks]
+
+    def guard(self, C: float) -> AttriGuard:
+        """A guard learns once for each C."""
+        if C not in self.guards:
+            guard = AttriGuard(make_estimator("lr", C), scale=self.work.data.scale, budget=BUDGET)
+            self.guards[C] = guard.fit(self.mine.X, self.mine.y)
+        return self.guards[C]
+
+    def measured(self, setting: Setting, progress: Progress) -> dict[str, float]:
+        """A setting's mean noise, and what each attacker infers."""
+        options = {} if setting.decrease is None else {"decrease": setting.decrease, "shorter": setting.shorter}
+        plan = self.guard(setting.C).set_params(search=get_search(setting.search, **options)).plan(self.theirs.X)
+        measure = self.work.measure
+        curves = evaluate(plan, self.attackers, self.theirs.y, [BUDGET], measure=measure, progress=progress)
+        found = {curve.attack: rounded(curve.accuracy[0], 6) for curve in curves}
+        return {"l0": rounded(plan.cost.mean(), 4), **found}
 
 
 def _most(work: Workspace) -> int:

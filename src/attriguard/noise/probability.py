@@ -8,7 +8,15 @@ from attriguard.noise.greedy import GreedySearch
 
 
 class Probability(GreedySearch):
-    """Greedy on p_i, the last step on the lead; on a network the smaller of what `panda` and `margin` find."""
+    """Greedy on p_i, the last step on the lead; on a network the smaller of what `panda` and `margin` find.
+
+    Parameters
+    ----------
+    decrease
+        A decrease counts as so many times its gain, on a linear classifier.
+    shorter
+        Take the way of `margin` where it needs fewer changes, on a linear classifier.
+    """
 
     name = "probability"
     plain_name = "greedy search on the probability"

@@ -33,26 +33,19 @@ function startWork(guard, person) {
   return {items, entries, blocked, movable, least, largest, sums: sumsOf(linear, items, entries)};
 }
 
-/**
- * The policy asked for, then modify and add; on each the aim of the guard's search, then those before it. Where the
- * search on the probability gets there, the one on the lead may do so with fewer changes.
- */
+/** The policy asked for, then modify and add; on each the aim of the guard's search, then those before it. */
 function towards(guard, work, i, kappa) {
   const {modify, add} = guard.policy;
   for (const wider of modify && add ? [false] : [false, true]) {
-    const allowed = {modify: modify || wider, add: add || wider};
     for (let aim = guard.search === "probability" ? PROBABILITY : LEAD; aim >= VALUE; aim--) {
-      const found = attempt(guard, work, i, kappa, {...allowed, aim}, Infinity);
-      if (!found) continue;
-      const tryLead = aim === PROBABILITY && found.length > 2;
-      return (tryLead && attempt(guard, work, i, kappa, {...allowed, aim: LEAD}, found.length - 1)) || found;
+      const found = attempt(guard, work, i, kappa, {modify: modify || wider, add: add || wider, aim});
+      if (found) return found;
     }
   }
   return null;
 }
 
-/** The changes that get there, `most` at most; null where none are found. */
-function attempt(guard, work, i, kappa, {modify, add, aim}, most) {
+function attempt(guard, work, i, kappa, {modify, add, aim}) {
   const {m} = guard, {weights} = guard.linear, fall = aim === PROBABILITY ? DECREASE : 1;
   const scores = Float64Array.from(work.sums), free = Uint8Array.from(work.movable), shares = new Float64Array(m);
   const state = {scores, free, shares};
@@ -64,7 +57,6 @@ function attempt(guard, work, i, kappa, {modify, add, aim}, most) {
   for (;;) {
     const k = closestRival(state.scores, i);
     if (isReached(state.scores, i, k, kappa)) return ended(changes);
-    if (changes.length === most) return ended(null);
     let move = null;
     // Where no single step can be enough, the one on the lead need not be tried.
     const far = aim === PROBABILITY && (kappa - scores[i] + scores[k]) * SURELY > longest;
