@@ -394,6 +394,28 @@ def test_the_rival_searches():
                 assert number(cell) == pytest.approx(known[f"{of}: {kind}"], rel=0.02), (of, kind)
 
 
+def test_settings_by_cross_validation():
+    numbers = results("google-play/settings/results.json")["experiments"]["beyond-settings"]["numbers"]
+    kinds = ("l0", "LR-A", "RF-A")
+
+    def means(*wanted):
+        rows = [row for row in numbers["rows"] if (row["search"], row["C"], row["decrease"], row["shorter"]) == wanted]
+        return [np.mean([row[kind] for row in rows]) for kind in kinds]
+
+    page = NOTEBOOK / "searches.md"
+    for setting, *cells in table(page, "| C, decreases | plain: mean L0 |"):
+        C, decrease = map(float, setting.split(","))
+        plain, shorter = (means("probability", C, decrease, each) for each in (False, True))
+        check(cells, plain + shorter)
+    noise, logistic, forest = means("margin", 0.5, None, None)
+    said = f"`margin` with C = 0.5 needs {noise:.3f} changes and leaves LR-A {logistic:.3f} and RF-A {forest:.3f}"
+    assert said in words(page)
+    for kind, row in zip(kinds, table(page, "| | asked | `margin`, C = 0.5 | chosen |"), strict=True):
+        check(row[2:], [numbers["default"][kind], numbers["chosen"][kind]])
+    said = f"needs {numbers['chosen']['l0']:.3f} changes, but RF-A infers {numbers['chosen']['RF-A']:.3f} behind it"
+    assert said in words(FINDINGS)
+
+
 def test_confidence():
     numbers = experiment("beyond-searches")["numbers"]
     columns = {2.0: 1, 4.0: 3, 8.0: 5}  # the budgets of the reproduction, and where the table has them

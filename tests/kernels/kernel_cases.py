@@ -224,7 +224,8 @@ def greedy(rng):
     upper, jump = bounds(rng, n_items)
     modify, add = ((True, False), (False, True), (True, True))[rng.integers(3)]
     aim, extend = int(rng.integers(4)), bool(rng.integers(2))
-    options = (modify, add, aim, extend, rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
+    options = (modify, add, aim, rng.choice([1.0, 1.25, 2.0]), bool(rng.integers(2)), extend,
+               rng.choice([1.0, 0.5, 0.2, 0.07]), int(rng.choice([0, 1, 5])),
                rng.choice([0.0, 0.5, 3.0], n), int(rng.choice([0, 2, 10_000])))  # fmt: skip
     lists = ranked_lists(rng, W, upper, aim)
     room = int(rng.choice([2, 10, n * m * n_items]))

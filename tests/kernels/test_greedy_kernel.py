@@ -16,6 +16,8 @@ from attriguard.noise.greedy import Margin, Panda
 from attriguard.noise.policy import POLICIES
 from attriguard.noise.probability import Probability
 
+SEARCHES = [Panda(), Margin(), Probability(), Probability(decrease=1.6, shorter=True)]
+
 
 def make_case(seed, *, n_users=4, n_items=14, m=4, ties=False, density=0.4, levels=5):
     rng = np.random.default_rng(seed)
@@ -33,6 +35,8 @@ def plain_options(search, rules, kappa):
         modify=rules.policy.modify,
         add=rules.policy.add,
         aim=search.aim,
+        decrease=search.decrease,
+        shorter=search.shorter,
         extend=rules.extend,
         step=rules.step,
         levels=rules.levels,
@@ -67,7 +71,7 @@ def assert_same(search, X, classifier, rules, kappa=0.0, locked=None):
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    search=st.sampled_from([Panda(), Margin(), Probability()]),
+    search=st.sampled_from(SEARCHES),
     policy=st.sampled_from(sorted(POLICIES)),
     step=st.sampled_from([1.0, 0.5, 0.2, 0.07]),
     levels=st.sampled_from([0, 1, 5]),
@@ -84,7 +88,7 @@ def test_kernel_equals_its_twin(seed, search, policy, step, levels, kappa, maxit
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    search=st.sampled_from([Panda(), Margin(), Probability()]),
+    search=st.sampled_from(SEARCHES),
     policy=st.sampled_from(sorted(POLICIES)),
     jump=st.booleans(),
     step=st.sampled_from([1.0, 0.3]),
@@ -106,14 +110,14 @@ def test_kernel_equals_its_twin_with_locked_items_and_additions(seed, search, po
 
 
 @pytest.mark.parametrize("length", [0, 1, 3])
-@pytest.mark.parametrize("search", [Panda, Margin, Probability])
+@pytest.mark.parametrize("search", SEARCHES, ids=repr)
 def test_short_candidate_lists_change_nothing(monkeypatch, search, length):
     X, classifier, _ = make_case(7, n_users=6, n_items=40, ties=True)
     rules = make_constraints(POLICIES["modify_add"], X.shape[1])
-    full = search().find(classifier, X, rules)
+    full = search.find(classifier, X, rules)
     monkeypatch.setattr(candidates, "DEPTH", length)
     monkeypatch.setattr(candidates, "MOST_ENTRIES", max(1, length) * classifier.m)
-    short = search().find(classifier, X, rules)
+    short = search.find(classifier, X, rules)
     assert short.items.tolist() == full.items.tolist()
     assert short.indptr.tolist() == full.indptr.tolist()
 

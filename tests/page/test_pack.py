@@ -87,6 +87,10 @@ def test_locks_additions_and_scale_come_back(guard):
     ("changed", "told"),
     [
         ({"search": "panda"}, "a page searches with 'probability' or 'margin', not 'panda'; learn it so"),
+        (
+            {"search": ag.noise.Probability(shorter=True)},
+            "a page searches with 'probability' or 'margin', not Probability(shorter=True); learn it so",
+        ),
         ({"step": 0.5}, "a page knows step=1.0 alone, got 0.5; learn it so"),
         ({"confidence": 1.0}, "a page knows confidence=None alone, got 1.0; learn it so"),
         ({"maxiter": 3}, "a page knows maxiter=None alone, got 3; learn it so"),

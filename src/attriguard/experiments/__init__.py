@@ -36,6 +36,7 @@ TABLE = {
     "appendix": "attriguard.experiments.appendix:Appendix",
     "beyond-choices": "attriguard.experiments.beyond_choices:BeyondChoices",
     "beyond-seeds": "attriguard.experiments.beyond_seeds:BeyondSeeds",
+    "beyond-settings": "attriguard.experiments.beyond_settings:BeyondSettings",
     "beyond-searches": "attriguard.experiments.beyond_searches:BeyondSearches",
     "beyond-exact": "attriguard.experiments.beyond_exact:BeyondExact",
     "beyond-aware": "attriguard.experiments.beyond_aware:BeyondAware",

@@ -17,13 +17,14 @@ from attriguard.kernels.additions import (
     FREE,
     MIXED,
     OWN,
+    SURELY,
     TOUCHED,
     _best_of_all,
     _best_of_list,
     _next_of_list,
     _slope,
 )
-from attriguard.kernels.aims import CONFIDENCE, DECREASE, LEAD, PROBABILITY, SHARPNESS, VALUE
+from attriguard.kernels.aims import CONFIDENCE, LEAD, PROBABILITY, SHARPNESS, VALUE
 from attriguard.kernels.scores import _highest, _reached, _rival, _shares
 from attriguard.kernels.types import ROWS, const, out
 
@@ -92,8 +93,8 @@ def _best_move(
     W: Any, upper: Any, heads: Any, ranked: Any, bounds: Any, whole: bool,
     own: Any, own_weights: Any, own_now: Any, own_way: Any, bound: bool, fall: float, slope: Any, gain: Any, n_own: int,
     new: Any, new_now: Any, n_new: int, blocked: Any,
-) -> tuple[int, int, bool, int]:  # fmt: skip
-    """The move that gains most, as (item, slot, upwards), and the place in the list for C_i alone.
+) -> tuple[int, int, bool, int, float]:  # fmt: skip
+    """The move that gains most, as (item, slot, upwards), the place in the list for C_i alone, and the gain.
 
     Slots: own entries, then added ones (which rise `again` where steps are small), -1 for a new entry.
     """
@@ -108,7 +109,7 @@ def _best_move(
     elif k != ALONE:
         best = 0.0
     if not add:
-        return item, slot, up, at
+        return item, slot, up, at, best
     for s in range(n_new if again else 0):
         if new_now[s] < 1.0:
             j = new[s]
@@ -126,33 +127,35 @@ def _best_move(
     if j >= 0:
         g = upper[j] * _slope(i, k, mix, W, j)
         if g > best or (g == best and item >= 0 and (not up or j < item)):
-            item, slot, up = j, -1, True
-    return item, slot, up, at
+            best, item, slot, up = g, j, -1, True
+    return item, slot, up, at, best
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _attempt(
-    i: int, modify: bool, add: bool, aim: int, listed: bool, first_shares: Any,
+    i: int, modify: bool, add: bool, aim: int, decrease: float, listed: bool, first_shares: Any,
     W: Any, upper: Any, jump: bool, heads: Any, ranked: Any, bounds: Any, whole: bool,
     step: float, levels: int, kappa: float, max_steps: int,
-    own: Any, own_weights: Any, own_now: Any, own_way: Any, slope: Any, gain: Any, n_own: int,
+    own: Any, own_weights: Any, own_now: Any, own_way: Any, slope: Any, gain: Any,
     new: Any, new_now: Any, blocked: Any, scores: Any, trial: Any, shares: Any,
-) -> tuple[bool, int]:  # fmt: skip
-    """One run of the search towards value i; returns whether it got there, and how many entries it added."""
-    m = scores.shape[0]
+) -> tuple[bool, int, int]:  # fmt: skip
+    """One run of the search towards value i: whether it got there, how many entries it added, in how many steps."""
+    m, n_own = scores.shape[0], own.shape[0]
     n_new, taken, at = 0, 0, 0
-    fall = DECREASE if aim == PROBABILITY else 1.0
+    fall = decrease if aim == PROBABILITY else 1.0
     bound = False  # is an own entry fixed, or has one moved?
     for s in range(n_own):
         bound |= own_way[s] != 0
     k = _rival(scores, i)
     there, closest = _reached(scores, i, k, kappa), k
+    longest = np.inf  # no step gains more against the rival k; known once it has been looked for
     while not there:
         if taken > max_steps:
-            return False, n_new
+            return False, n_new, taken
         item, slot, up, before, after = -1, -1, True, 0.0, 0.0
         # First the lead or C_i alone, then the probability; some aims have one of the two.
-        for turn in range(1 if aim == CONFIDENCE else 0, 2 if aim >= PROBABILITY else 1):
+        behind = (scores[k] - scores[i] + kappa) * SURELY
+        for turn in range(1 if aim == CONFIDENCE or behind > longest else 0, 2 if aim >= PROBABILITY else 1):
             if turn == 1:
                 if taken == 0:
                     for v in range(m):
@@ -160,11 +163,16 @@ def _attempt(
                 else:
                     _shares(scores, SHARPNESS if aim == PROBABILITY else 1.0, shares)
             against = MIXED if turn == 1 else k if aim != VALUE else ALONE
-            item, slot, up, at = _best_move(
+            item, slot, up, at, most = _best_move(
                 i, against, shares, modify, add, not jump and step < 1.0, listed, at,
                 W, upper, heads, ranked, bounds, whole,
                 own, own_weights, own_now, own_way, bound, fall, slope, gain, n_own, new, new_now, n_new, blocked,
             )  # fmt: skip
+            if against >= 0 and step >= 1.0:  # gains only shrink: an entry moves once
+                if aim == PROBABILITY:
+                    longest = most
+                elif behind > (max_steps - taken + 1.0) * most:
+                    return False, n_new, taken
             if item < 0:
                 continue
             if slot < 0:
@@ -179,7 +187,7 @@ def _attempt(
             if there:
                 break
         if item < 0:
-            return False, n_new
+            return False, n_new, taken
         if slot < 0:
             new[n_new], new_now[n_new] = item, after
             n_new += 1
@@ -192,9 +200,10 @@ def _attempt(
             bound = True
         for v in range(m):
             scores[v] = trial[v]
-        k = closest
+        if closest != k:
+            k, longest = closest, np.inf
         taken += 1
-    return True, n_new
+    return True, n_new, taken
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -230,7 +239,7 @@ def _emit(
             const(nb.int64, 1), const(nb.int32, 1),
             const(nb.float64, 2), const(nb.float64, 1), const(nb.float64, 1), nb.boolean,
             const(nb.int32, 3), const(nb.int32, 2), const(nb.float64, 3), nb.boolean,
-            nb.boolean, nb.boolean, nb.int64, nb.boolean,
+            nb.boolean, nb.boolean, nb.int64, nb.float64, nb.boolean, nb.boolean,
             nb.float64, nb.int64, const(nb.float64, 1), nb.int64,
             nb.int64, nb.int64,
             out(nb.int32, 2), out(nb.uint8, 2),
@@ -245,7 +254,7 @@ def greedy_search(
     locked_indptr: Any, locked_indices: Any,
     W: Any, b: Any, upper: Any, jump: bool,
     heads: Any, ranked: Any, bounds: Any, whole: bool,
-    modify: bool, add: bool, aim: int, extend: bool,
+    modify: bool, add: bool, aim: int, decrease: float, shorter: bool, extend: bool,
     step: float, levels: int, kappa: Any, max_steps: int,
     start: int, stop: int,
     counts: Any, flags: Any, items: Any, values: Any,
@@ -290,7 +299,8 @@ def greedy_search(
             _shares(base, SHARPNESS if aim == PROBABILITY else 1.0, first_shares)
         user_start = used
         for i in range(m):
-            reached, n_new, extended = False, 0, False
+            counts[u, i], flags[u, i] = 0, 0
+            limit, end = max_steps, used
             # The policy asked for, then Modify_Add; on each the aim asked for, then those before it.
             for attempt in range(2 * aims):
                 extended, now_aim = attempt >= aims, aim - attempt % aims
@@ -300,25 +310,32 @@ def greedy_search(
                     own_now[s], own_way[s] = own_x[s], own_fixed[s]
                 for v in range(m):
                     scores[v] = base[v]
-                reached, n_new = _attempt(
-                    i, modify or extended, add or extended, now_aim, now_aim in (aim, LEAD), first_shares,
-                    W, upper, jump, heads, ranked, bounds, whole, step, levels, kappa[u], max_steps,
-                    own, own_weights, own_now, own_way, slope, gain, n_own,
+                may_modify, may_add, listed = modify or extended, add or extended, now_aim in (aim, LEAD)
+                reached, n_new, taken = _attempt(
+                    i, may_modify, may_add, now_aim, decrease, listed, first_shares,
+                    W, upper, jump, heads, ranked, bounds, whole, step, levels, kappa[u], limit,
+                    own, own_weights, own_now, own_way, slope, gain,
                     new, new_now, blocked, scores, trial, shares,
                 )  # fmt: skip
                 for s in range(n_new):
                     blocked[new[s]] = FREE
+                found = flags[u, i] != 0
                 if reached:
+                    changed = n_new
+                    for s in range(n_own):
+                        changed += own_now[s] != own_x[s]
+                    if not found or changed < counts[u, i]:
+                        end = _emit(own, own_x, own_now, n_own, new, new_now, n_new, items, values, used)
+                        if end < 0:
+                            return u, user_start
+                        counts[u, i] = changed
+                        flags[u, i] = REACHED | (EXTENDED if extended else 0)
+                # A single step on the lead was tried; in two steps or more it may be there before the probability.
+                if found or (reached and (not shorter or now_aim != PROBABILITY or taken < 3)):
                     break
-            counts[u, i] = 0
-            flags[u, i] = 0
-            if reached:
-                end = _emit(own, own_x, own_now, n_own, new, new_now, n_new, items, values, used)
-                if end < 0:
-                    return u, user_start
-                counts[u, i] = end - used
-                flags[u, i] = REACHED | (EXTENDED if extended else 0)
-                used = end
+                if reached:
+                    limit = taken - 2  # of fewer steps: a limit of n allows n + 1
+            used = end
         for s in range(n_own):
             blocked[own[s]] = FREE
         for s in range(locked_indptr[u], locked_indptr[u + 1]):

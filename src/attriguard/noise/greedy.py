@@ -47,6 +47,8 @@ class GreedySearch(NoiseSearch):
     """One entry after another, the one with the largest gain first, until C infers the value."""
 
     aim: ClassVar[int]  # what a step raises, as `kernels.greedy` numbers it
+    decrease: float = 1.0  # so many times its gain a decrease counts on the way to a probability
+    shorter: bool = False  # the lead's way is taken where it is shorter than the probability's
 
     def _find(self, classifier: Classifier, task: SearchTask, progress: Progress) -> Edits:
         if classifier.is_linear:
@@ -67,7 +69,7 @@ class GreedySearch(NoiseSearch):
         given = (
             *task.rows, *task.locked_rows[:2], model.W, model.b, asked.upper, asked.jump,
             lists.heads, lists.items, lists.bounds, lists.whole,
-            asked.policy.modify, asked.policy.add, aim, asked.extend,
+            asked.policy.modify, asked.policy.add, aim, self.decrease, self.shorter, asked.extend,
             asked.step, asked.levels, task.confidence, asked.max_steps,
         )  # fmt: skip
         search = partial(_search_range, partial(greedy_search, *given), counts, flags)

@@ -31,6 +31,7 @@ from attriguard.errors import ParameterError
 from attriguard.goals import GOALS, Learnt
 from attriguard.goals.mislead import CLASSIFIER
 from attriguard.guard import AttriGuard
+from attriguard.noise.registry import get as get_search
 from attriguard.noise.removals import TRIED, addition_pool
 
 FORMAT, VERSION = "attriguard page", 1
@@ -124,9 +125,10 @@ def check_packable(guard: AttriGuard) -> None:
     classifier = guard.learnt_.models.get(CLASSIFIER)
     if classifier is not None and not isinstance(classifier, LinearClassifier):
         raise ParameterError("a page holds a linear classifier, not a network; learn the guard with classifier='lr'")
-    search = planner.settings.search.name
-    if search not in SEARCHES:
-        raise ParameterError(f"a page searches with {' or '.join(map(repr, SEARCHES))}, not {search!r}; learn it so")
+    search = planner.settings.search
+    if search not in map(get_search, SEARCHES):  # one with options is another search
+        asked = search if search.name in SEARCHES else repr(search.name)
+        raise ParameterError(f"a page searches with {' or '.join(map(repr, SEARCHES))}, not {asked}; learn it so")
     for name, usual in DEFAULTS.items():
         if getattr(guard, name) != usual:
             raise ParameterError(f"a page knows {name}={usual!r} alone, got {getattr(guard, name)!r}; learn it so")

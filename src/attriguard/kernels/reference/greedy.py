@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,14 @@ from attriguard.kernels.aims import CONFIDENCE, LEAD, PROBABILITY, SHARPNESS, VA
 from attriguard.kernels.greedy import EXTENDED, REACHED
 from attriguard.kernels.reference.arrays import Floats, Ints, dense
 from attriguard.kernels.reference.moves import GreedyOptions, best_move
+
+
+class Found(NamedTuple):
+    """Where a run ended."""
+
+    now: NDArray[np.float64]  # what the user's data has become
+    changed: int  # entries
+    taken: int  # steps
 
 
 def _infers(scores: NDArray[np.float64], i: int, kappa: float) -> bool:
@@ -36,7 +45,7 @@ def _run(
     i: int,
     fixed: NDArray[np.bool_],
     options: GreedyOptions,
-) -> NDArray[np.float64] | None:
+) -> Found | None:
     """Algorithm 1 on dense vectors; None where it does not reach value i."""
     start = x.astype(np.float64)
     now = start.copy()
@@ -67,7 +76,7 @@ def _run(
             return None
         way, scores, now[move[0]] = moved_way, trial, move[1]
         taken += 1
-    return now
+    return Found(now, int((now != start).sum()), taken)
 
 
 def mixed_slope(scores: NDArray[np.float64], W: NDArray[np.float64], i: int, sharpness: float) -> NDArray[np.float64]:
@@ -95,7 +104,7 @@ def run_on(
     i: int,
     fixed: NDArray[np.bool_],
     options: GreedyOptions,
-) -> NDArray[np.float64] | None:
+) -> Found | None:
     """Algorithm 1 on any differentiable classifier, everything computed anew in every step.
 
     `decide(x)` gives C_1 … C_m, `slope(x, i, k)` the gradient of C_i − C_k (of C_i for k = -1).
@@ -109,7 +118,7 @@ def run_on(
             return None
         now[move[0]] = move[1]
         taken += 1
-    return now
+    return Found(now, int((now != start).sum()), taken)
 
 
 def search_pair(
@@ -126,17 +135,24 @@ def search_pair(
 
 
 def attempts(
-    options: GreedyOptions, run: Callable[[GreedyOptions], NDArray[np.float64] | None]
+    options: GreedyOptions, run: Callable[[GreedyOptions], Found | None]
 ) -> tuple[NDArray[np.float64] | None, bool]:
-    """The policy asked for, then Modify_Add; on each the aim asked for, then those before it."""
+    """The policy asked for, then Modify_Add; on each the aim asked for, then those before it.
+
+    Where the search on the probability gets there, the one on the lead may be smaller, in fewer steps (``shorter``).
+    """
     policies = [options]
     if options.extend and not (options.modify and options.add):
         policies.append(replace(options, modify=True, add=True))
     for policy in policies:
         for aim in [CONFIDENCE] if options.aim == CONFIDENCE else range(options.aim, VALUE - 1, -1):
             found = run(replace(policy, aim=aim))
-            if found is not None:
-                return found, policy is not options
+            if found is None:
+                continue
+            if options.shorter and aim == PROBABILITY and found.taken > 2:
+                other = run(replace(policy, aim=LEAD, max_steps=found.taken - 2))  # a limit of n allows n + 1 steps
+                found = other if other is not None and other.changed < found.changed else found
+            return found.now, policy is not options
     return None, False
 
 
@@ -146,7 +162,7 @@ def greedy_search(
     W: NDArray[np.float64], b: NDArray[np.float64],
     upper: NDArray[np.float64], jump: bool,
     heads: Ints, ranked: Ints, bounds: Floats, whole: bool,
-    modify: bool, add: bool, aim: int, extend: bool,
+    modify: bool, add: bool, aim: int, decrease: float, shorter: bool, extend: bool,
     step: float, levels: int, kappa: Floats, max_steps: int,
     start: int, stop: int,
     counts: Ints, flags: Ints, items: Ints, values: Floats,
@@ -158,8 +174,8 @@ def greedy_search(
     X, used = dense(indptr, indices, data, W.shape[0]).astype(np.float32), 0
     for u in range(start, stop):
         options = GreedyOptions(
-            modify=modify, add=add, aim=aim, extend=extend, step=step, levels=levels, kappa=float(kappa[u]),
-            max_steps=max_steps, upper=upper, jump=jump,
+            modify=modify, add=add, aim=aim, decrease=decrease, shorter=shorter, extend=extend,
+            step=step, levels=levels, kappa=float(kappa[u]), max_steps=max_steps, upper=upper, jump=jump,
         )  # fmt: skip
         fixed = upper < 0
         fixed[locked_indices[locked_indptr[u] : locked_indptr[u + 1]]] = True

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attriguard.kernels.aims import DECREASE, LEAD, PROBABILITY, VALUE
+from attriguard.kernels.aims import LEAD, PROBABILITY, VALUE
 from attriguard.kernels.reference.arrays import Bools, Floats, Ints
 
 
@@ -25,6 +25,8 @@ class GreedyOptions:
     max_steps: int
     upper: NDArray[np.float64]  # what an added entry may rise to; 0: not added, below 0: locked for everybody
     jump: bool  # an added entry takes its upper value at once
+    decrease: float = 1.0  # on the way to a probability a decrease counts as so many times its gain
+    shorter: bool = False  # the lead's way is taken where it is shorter than the probability's
 
 
 def _moved(current: float, target: float, levels: int) -> float:
@@ -56,7 +58,7 @@ def best_move(
         can = old & ~fixed
         rise, fall = can & (now < 1) & (way >= 0), can & (now > 0) & (way <= 0)
         inc[rise] = (1 - now[rise]) * gradient[rise]
-        dec[fall] = -((DECREASE if options.aim == PROBABILITY else 1.0) * now[fall]) * gradient[fall]
+        dec[fall] = -((options.decrease if options.aim == PROBABILITY else 1.0) * now[fall]) * gradient[fall]
     if options.add:
         fresh = new & ~fixed & (options.upper > 0) & (way == 0)
         again = new & ~fixed & (way == 1) & (now < 1) & (not options.jump)
