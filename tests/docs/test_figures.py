@@ -395,7 +395,7 @@ def test_the_rival_searches():
 
 
 def test_settings_by_cross_validation():
-    numbers = results("google-play/settings/results.json")["experiments"]["beyond-settings"]["numbers"]
+    numbers = results("google-play/paper/results.json")["experiments"]["beyond-settings"]["numbers"]
     kinds = ("l0", "LR-A", "RF-A")
 
     def means(*wanted):
