@@ -1,8 +1,9 @@
-"""Names of a package that are loaded on first use: importing the package costs nothing."""
+"""What is loaded on first use, or not at all: importing the package costs nothing."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,3 +28,27 @@ def lazy_exports(
         return sorted([*places, *others])
 
     return find, names
+
+
+def leave_pandas_out() -> None:
+    """Have pyarrow look for pandas now, in vain: it would load it with its first array, which takes a second.
+
+    For processes that do nothing but protect a table in parts. Others may still import pandas.
+    """
+    import pyarrow
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pyarrow.scalar(0)
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _NoPandas:
+    """Finds every module but pandas where the others look for it."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Ask the others; for pandas an error, which pyarrow takes as its answer."""
+        if name == "pandas":
+            raise ImportError(name)

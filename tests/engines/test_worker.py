@@ -10,8 +10,8 @@ import pytest
 LOADS = """
 import sys
 import pyarrow
-from attriguard.engines.worker import _leave_pandas_out
-_leave_pandas_out(pyarrow)
+from attriguard._lazy import leave_pandas_out
+leave_pandas_out()
 import attriguard.engines.maker
 pyarrow.array([1, 2])
 print("pandas" in sys.modules)

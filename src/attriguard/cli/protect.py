@@ -228,8 +228,11 @@ def _in_memory(ratings: Any, own: Options, given: dict[str, Any], shown: o.Shown
 def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, shown: o.Shown) -> None:
     """A table that need not fit into memory, into a folder."""
     import attriguard as ag
+    from attriguard._lazy import leave_pandas_out
     from attriguard.cli._shell import bar, note, show, warn
 
+    if given["engine"] == "embedded":
+        leave_pandas_out()
     guard = _guard(own)
     if guard is None:
         raise ParameterError("a release in parts needs a guard: learn one with attriguard fit, and use --guard")

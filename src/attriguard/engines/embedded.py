@@ -156,8 +156,8 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     try:
         # Beside what DuckDB counts there are its writers, this process, and workers that load what they will need.
         beside = run.memory // 4
-        early = takes_processes(parts.n, workers) and beside >= (workers + 1) * LOADED_BYTES
-        with started(workers if early else 0) as waiting:
+        early = takes_processes(parts.n, workers) and beside >= workers * LOADED_BYTES
+        with started(workers - 1 if early else 0) as waiting:
             buckets.fill(run.memory - beside, workers, dividing)
             done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
             job = job_of(parts, buckets, run.protector.wishes, run.options)

@@ -1,4 +1,4 @@
-"""Buckets through workers: one process a core, or for few buckets threads, which start at once."""
+"""Buckets through workers: this process and one for each further core; for few buckets threads, which start at once."""
 
 from __future__ import annotations
 
@@ -43,27 +43,44 @@ def started(n: int) -> Iterator[list[Worker]]:
 def made_parts(
     job: Mapping[str, Any], todo: Sequence[int], workers: int, waiting: Sequence[Worker] = ()
 ) -> Iterator[tuple[int, Facts]]:
-    """Make parts, and give each one's number and facts when it is written; ``waiting`` processes work first."""
-    if not takes_processes(len(todo), workers):
-        yield from _here(job, todo, workers)
+    """Make parts, and give each one's number and facts when it is written; ``waiting`` are processes without a job.
+
+    This process makes parts as well: few of them in threads, many beside processes, one for each further core.
+    """
+    if not todo:
         return
-    with ExitStack() as stack:
+    with _full_disk_told(), ExitStack() as stack:
         pool = ThreadPoolExecutor(workers)
         stack.callback(pool.shutdown, cancel_futures=True)  # called when new processes have ended
-        new = stack.enter_context(started(max(0, min(workers, len(todo)) - len(waiting))))
-        free: SimpleQueue[Worker] = SimpleQueue()
-        for each in (*waiting, *new):
-            each.tell(job)
+        others: list[Worker] = []
+        if takes_processes(len(todo), workers):
+            new = stack.enter_context(started(workers - 1 - len(waiting)))
+            others = [*waiting, *new]
+        for worker in others:
+            worker.tell(job)
+        keep_freed_memory()
+        makers: list[Maker | Worker] = [*others, *[Maker.of(job)] * (workers - len(others))]
+        free = SimpleQueue[Maker | Worker]()
+        for each in makers:
             free.put(each)
 
         def make(k: int) -> tuple[int, Facts]:
-            worker = free.get()
+            maker = free.get()
             try:
-                return k, worker.make(k)
+                return k, maker.make(k)
             finally:
-                free.put(worker)
+                free.put(maker)
 
         yield from _as_done(pool, make, todo, workers)
+
+
+@contextmanager
+def _full_disk_told() -> Iterator[None]:
+    """An error of this process's own that comes from a disk without space, as workers tell it."""
+    try:
+        yield
+    except DataError as error:
+        raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
 
 
 def _as_done(
@@ -77,21 +94,6 @@ def _as_done(
             found = each.result()  # after a mistake, nothing new is begun
             waiting |= {pool.submit(make, k) for k in islice(left, 1)}
             yield found
-
-
-def _here(job: Mapping[str, Any], todo: Sequence[int], workers: int) -> Iterator[tuple[int, Facts]]:
-    """In this process."""
-    if not todo:
-        return
-    keep_freed_memory()
-    try:
-        maker = Maker.of(job)
-        with ExitStack() as stack:
-            pool = ThreadPoolExecutor(workers)
-            stack.callback(pool.shutdown, cancel_futures=True)
-            yield from _as_done(pool, lambda k: (k, maker.make(k)), todo, workers)
-    except DataError as error:
-        raise NoSpaceError("there is no space left on the disk") if is_full(error) else error from None
 
 
 class Worker:

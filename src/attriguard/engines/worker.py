@@ -13,6 +13,7 @@ import signal
 import sys
 from typing import Any
 
+from attriguard._lazy import leave_pandas_out
 from attriguard.engines.duck import NoSpaceError
 from attriguard.errors import AttriGuardError
 
@@ -25,7 +26,7 @@ def main() -> None:
     gc.disable()  # what is loaded now stays
     import pyarrow as pa
 
-    _leave_pandas_out(pa)
+    leave_pandas_out()
     from attriguard.engines.maker import Maker
     from attriguard.engines.memory import keep_freed_memory
 
@@ -46,25 +47,6 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
     os._exit(0)  # all is written; to take everything that was loaded apart would take half a second
-
-
-def _leave_pandas_out(pyarrow: Any) -> None:
-    """Have pyarrow look for pandas now, in vain: it would load it with its first array, which takes a second."""
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        pyarrow.scalar(0)
-    finally:
-        sys.meta_path.remove(finder)
-
-
-class _NoPandas:
-    """Finds every module but pandas where the others look for it."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        """Ask the others; for pandas an error, which pyarrow takes as its answer."""
-        if name == "pandas":
-            raise ImportError(name)
 
 
 def is_full(error: BaseException) -> bool:
