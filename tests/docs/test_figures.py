@@ -508,6 +508,17 @@ def test_the_readme_shows_the_figures_of_the_findings():
     assert said in words(readme)
 
 
+def test_the_verdicts_of_both_profiles():
+    page = ROOT / "docs" / "reproduction.md"
+    rows = table(page, "| experiment | `paper` | measured | `strict` | measured |")
+    known = [results(f"google-play/{profile}/results.json")["experiments"] for profile in ("paper", "strict")]
+    assert [row[0] for row in rows] == list(known[1])
+    for name, *shown in rows:
+        assert shown == [found[name][part] for found in known for part in ("verdict", "measured")]
+    infers = [found["figure-8"]["measured"].split()[3].rstrip(",") for found in reversed(known)]
+    assert f"infers {infers[0]} at budget 4 instead of {infers[1]}" in words(page)
+
+
 def test_one_budget_for_everyone():
     numbers, page = experiment("beyond-everyone")["numbers"], words(FINDINGS)
     rows = table(FINDINGS, TABLES["everyone"])
