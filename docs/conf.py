@@ -25,8 +25,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 # Examples in ``` blocks are run by the tests, those in notebooks are run here: each tutorial takes seconds, but the
 # first that needs a kernel compiles it.
-nb_execution_mode, nb_execution_raise_on_error = "force", True
-nb_execution_timeout = 180  # seconds a cell: the first run compiles, and the machine may be busy
+nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "force", 60, True
 nb_execution_in_temp = True  # what a tutorial writes does not stay
 nb_merge_streams = True
 os.environ["PYTHONWARNINGS"] = "ignore"  # of the kernels: a library's warning belongs on no page
