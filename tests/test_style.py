@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +97,17 @@ def test_everything_public_has_a_docstring():
         )
     ]
     assert not bare, f"{len(bare)} without a docstring:\n" + "\n".join(bare)
+
+
+def test_no_file_holds_both_sides_of_a_merge():
+    """Git's marks of a conflict, which a merge may leave behind in pages as in code."""
+    marks = re.compile(r"^(<{7}|>{7}|\|{7}) ", re.MULTILINE)
+    endings = {".py", ".md", ".toml", ".yml", ".json", ".js", ".css", ".html", ".txt"}
+    files = [each for place in ("src", "tests", "docs", ".github") for each in (ROOT / place).rglob("*")]
+    files += [each for each in ROOT.iterdir() if each.is_file()]
+    torn = [
+        each.relative_to(ROOT).as_posix()
+        for each in files
+        if each.suffix in endings and "_build" not in each.parts and marks.search(each.read_text(encoding="utf-8"))
+    ]
+    assert not torn
