@@ -28,7 +28,7 @@ _EXPORTS = {
     "new_key": "operations.keys",
     "protect": "operations.protect",
     "protect_batches": "operations.protect",
-    "protect_files": "engines.embedded",
+    "protect_files": "engines.choice",
     "reproduce": "operations.reproduce",
     "sample_ratings": "engines.learning",
     "share_guard": "operations.guards",
@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from attriguard.data.tables.person import read_export as read_export
     from attriguard.data.tables.table import parse_table as parse_table
     from attriguard.engines.choice import choose_engine as choose_engine
-    from attriguard.engines.embedded import protect_files as protect_files
+    from attriguard.engines.choice import protect_files as protect_files
     from attriguard.engines.learning import sample_ratings as sample_ratings
     from attriguard.engines.release import ReleasedParts as ReleasedParts
     from attriguard.exports.base import Export as Export

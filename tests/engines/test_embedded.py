@@ -21,7 +21,7 @@ from conftest_engines import KEY, by_user_and_item, text_of, whole_of
 
 import attriguard as ag
 from attriguard.data import files
-from attriguard.engines import buckets, duck, embedded, maker, pool
+from attriguard.engines import buckets, duck, embedded, maker, processes
 from attriguard.engines.duck import NoSpaceError, memory_bytes
 from attriguard.errors import DataError, MissingExtraError, ParameterError
 
@@ -374,8 +374,8 @@ def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard
     monkeypatch.setenv("ATTRIGUARD_THREADS", "2")
     ag.protect_files(source, guard, tmp_path / "threads", key=KEY, parts=4, locked=[1], most=2)
     assert hashes(tmp_path / "threads") == hashes(tmp_path / "here")
-    monkeypatch.setattr(pool, "START", 0)
-    start, victims = pool.subprocess.Popen, []
+    monkeypatch.setattr(processes, "START", 0)
+    start, victims = processes.subprocess.Popen, []
 
     def first_dies(*args, **options):
         process = start(*args, **options)
@@ -384,7 +384,7 @@ def test_workers_make_the_same_parts_and_one_that_is_killed_is_told(plain, guard
             process.kill()
         return process
 
-    monkeypatch.setattr(pool.subprocess, "Popen", first_dies)
+    monkeypatch.setattr(processes.subprocess, "Popen", first_dies)
     with pytest.raises(DataError, match=r"a worker process was killed \(signal 9\).*the same command goes on"):
         ag.protect_files(source, guard, tmp_path / "out", key=KEY, parts=4, locked=[1], most=2)
     assert victims[0].returncode == -9

@@ -1,10 +1,10 @@
-"""``ag.protect_files``: a table that need not fit into memory in, a folder of protected parts out."""
+"""``ag.protect_files`` on this machine: DuckDB brings users together, processes protect them in parts."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from attriguard.data.files import make_folder, sweep, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.columns import Roles
 from attriguard.engines.buckets import Buckets, bucket_count
-from attriguard.engines.choice import LARGE_ENGINES
-from attriguard.engines.duck import NoSpaceError, connected, load_duckdb, memory_bytes
+from attriguard.engines.duck import NoSpaceError, connected, load_duckdb
 from attriguard.engines.ledgers import entry_of, pieces_of
 from attriguard.engines.maker import job_of, totals_of
 from attriguard.engines.parts import Parts
-from attriguard.engines.pool import WorkerError, made_parts, started, takes_processes
+from attriguard.engines.pool import made_parts
+from attriguard.engines.processes import BESIDE, Worker, WorkerError
 from attriguard.engines.release import (
     HEAD_ROWS,
     ReleasedParts,
@@ -32,82 +32,25 @@ from attriguard.engines.release import (
     terms_of,
 )
 from attriguard.engines.sources import Source, open_source
-from attriguard.errors import DataError, ParameterError
+from attriguard.errors import DataError
 from attriguard.kernels.threads import n_threads
 from attriguard.operations.protector import Protector
 from attriguard.operations.ready import GuardLike, protector_for
-from attriguard.progress import Progress, ProgressLike
-
-USUAL_MEMORY = "2GB"
-# What a process takes that has loaded what it needs, and has no rows yet.
-LOADED_BYTES = 150 * 10**6
+from attriguard.progress import Progress
 
 
-def protect_files(
-    ratings: str | os.PathLike[str],
-    guard: GuardLike,
-    output: str | os.PathLike[str],
-    *,
-    engine: str = "embedded",
-    master: str | None = None,
-    memory: str | int = USUAL_MEMORY,
-    parts: int | None = None,
-    progress: ProgressLike = None,
-    **options: Any,
-) -> ReleasedParts:
-    """Protect a table that need not fit into memory, into a folder of parts.
-
-    An engine brings the rows of each user together, and all cores protect blocks of complete users. The release of a
-    user is that of `protect` under the same key, in either engine.
-
-    Parameters
-    ----------
-    ratings
-        A Parquet or CSV file, packed or not; a folder or a glob of such files; ``FILE:TABLE`` for a table of a DuckDB
-        or SQLite file.
-    guard
-        A fitted guard, or its file, for users whose value nobody knows. A budget of everyone needs a settled price.
-    output
-        The folder: ``part-*`` with the columns and types of the table, ``_manifest.json``, and at the end ``_SUCCESS``.
-    engine
-        "embedded": DuckDB (the extra `bulk`), on this machine. The same call goes on where one before it stopped.
-        "spark": Spark (the extra `spark`), on this machine or a cluster, whose machines must all see the files. It
-        makes Parquet parts of a new folder, in which the cells of a CSV file stay text.
-    master
-        Where Spark is: "local[*]" for all cores of this machine, which is usual, or "spark://HOST:7077".
-    memory
-        About what all processes together may use, such as "2GB"; a Spark cluster has settings of its own.
-    parts
-        How many files; by default as many as the memory suggests.
-    **options
-        Those of `protect` with a guard: ``key``, which is needed, ``budget``, ``locked``, ``user``, ``item`` …
-    """
-    limit, folder = memory_bytes(memory), Path(output)
-    if engine == "spark":
-        from attriguard.engines.spark_files import SparkRun, protect_on_spark
-
-        return protect_on_spark(ratings, guard, folder, SparkRun(master, limit, parts, Progress.of(progress)), options)
-    _check_engine(engine, master)
-    n = None if parts is None else check_count(parts, name="parts")
-    return _protect_here(ratings, guard, folder, limit, n, Progress.of(progress), options)
-
-
-def _check_engine(engine: str, master: str | None) -> None:
-    if engine not in LARGE_ENGINES:
-        raise ParameterError(f"unknown engine {engine!r} for files; known: {', '.join(LARGE_ENGINES)}")
-    if master is not None:
-        raise ParameterError("a master is Spark's: use --engine spark, or leave it out")
-
-
-def _protect_here(
+def protect_here(
     ratings: str | os.PathLike[str],
     guard: GuardLike,
     folder: Path,
     limit: int,
-    n: int | None,
+    parts: int | None,
+    others: Sequence[Worker],
     progress: Progress,
     options: dict[str, Any],
 ) -> ReleasedParts:
+    """Protect what an engine reads into a folder; ``others`` are processes that make parts, too."""
+    n = None if parts is None else check_count(parts, name="parts")
     load_duckdb()
     check_folder(folder)
     wishes = asked_wishes(options)
@@ -117,7 +60,7 @@ def _protect_here(
     with used_alone(make_folder(folder)):
         content = guard_bytes(guard)
         terms = terms_of(source, content, protector, options, f"duckdb {load_duckdb().__version__}")
-        return _run(_Run(protector, source, folder, options, limit), terms, content, n, progress)
+        return _run(_Run(protector, source, folder, options, limit, others), terms, content, n, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +72,7 @@ class _Run:
     folder: Path
     options: Mapping[str, Any]
     memory: int
+    others: Sequence[Worker]
 
     @property
     def shuffled(self) -> bool:
@@ -154,16 +98,12 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
     dividing, protecting = progress.parts(1, 5)
     done: dict[int, dict[str, Any]] = {}
     try:
-        # Beside what DuckDB counts there are its writers, this process, and workers that load what they will need.
-        beside = run.memory // 4
-        early = takes_processes(parts.n, workers) and beside >= workers * LOADED_BYTES
-        with started(workers - 1 if early else 0) as waiting:
-            buckets.fill(run.memory - beside, workers, dividing)
-            done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
-            job = job_of(parts, buckets, run.protector.wishes, run.options)
-            for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers, waiting):
-                done[k] = facts
-                _tell(protecting, done, rows, parts.n)
+        buckets.fill(run.memory - run.memory // BESIDE, workers, dividing)
+        done = {k: facts for k in range(parts.n) if (facts := parts.facts(k)) is not None}
+        job = job_of(parts, buckets, run.protector.wishes, run.options)
+        for k, facts in made_parts(job, [k for k in range(parts.n) if k not in done], workers, run.others):
+            done[k] = facts
+            _tell(protecting, done, rows, parts.n)
     except DataError as error:
         raise _stopped(error, run, len(done), parts.n) from error
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))

@@ -5,7 +5,6 @@ Inside the engine columns are called c0, c1, …, since a table's own names may 
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 import re
@@ -20,12 +19,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from attriguard.data.files import check_file
 from attriguard.data.tables.csv_text import MAX_COLUMNS, CsvStyle, parse_csv, too_many_columns
-from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, TEXT_SUFFIXES, known_suffixes, suffix_of
+from attriguard.data.tables.suffixes import PARQUET_SUFFIXES, suffix_of
 from attriguard.data.tables.table import InputTable
-from attriguard.engines.choice import database_of
 from attriguard.engines.duck import quoted, text
+from attriguard.engines.places import database_of, files_of
 from attriguard.errors import DataError
 
 # What is read of a file to learn how it is written, and of both its ends to know it again.
@@ -155,31 +153,11 @@ def open_source(given: str | os.PathLike[str]) -> Source:
     found = None if path.exists() else database_of(path)
     if found is not None:
         return _open_database(*found)
-    files = _files(path)
+    files = files_of(path)
     kinds = {"parquet" if suffix_of(each) in PARQUET_SUFFIXES else "text" for each in files}
     if len(kinds) > 1:
         raise DataError(f"{path} holds both Parquet and text files; name those of one kind, such as '{path}/*.parquet'")
     return _open_parquet(path, files) if kinds == {"parquet"} else _open_text(path, files)
-
-
-def _files(path: Path) -> tuple[Path, ...]:
-    if path.is_dir():
-        files = [each for each in path.rglob("*") if each.is_file() and not _hidden(each.relative_to(path))]
-        files = [each for each in files if suffix_of(each) in TEXT_SUFFIXES + PARQUET_SUFFIXES]
-    elif glob.has_magic(str(path)) and not path.exists():
-        files = [Path(each) for each in glob.glob(str(path), recursive=True) if Path(each).is_file()]
-    else:
-        files = [check_file(path)]
-    if not files:
-        raise DataError(f"there is no table in {path}: {known_suffixes()}")
-    strange = [each for each in files if suffix_of(each) not in TEXT_SUFFIXES + PARQUET_SUFFIXES]
-    if strange:
-        raise DataError(f"{strange[0]}: {known_suffixes()}; rename or convert the file, or name the others only")
-    return tuple(sorted(files))
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _open_parquet(path: Path, files: tuple[Path, ...]) -> Source:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from attriguard._checks import check_count
-
 Result = TypeVar("Result")
 
 # Users in one call of a kernel: enough for the call itself to cost little, few enough to keep buffers small.
@@ -25,6 +23,8 @@ def n_threads() -> int:
     """The number of cores that this process may use, or what ``ATTRIGUARD_THREADS`` says."""
     asked = os.environ.get("ATTRIGUARD_THREADS")
     if asked:
+        from attriguard._checks import check_count
+
         return check_count(asked, name="ATTRIGUARD_THREADS")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
