@@ -13,10 +13,10 @@ from sklearn.base import clone
 import attriguard as ag
 from attriguard.attacks import Attack, OwnGuard, RemovalInversion, Retrained, SelfTrained
 from attriguard.attacks.absence import agreeing_weights
-from attriguard.attacks.bayes import FOLDS, NaiveBayes, out_of_fold
 from attriguard.attacks.boosting import most_telling
 from attriguard.attacks.ownguard import halves
 from attriguard.attacks.selftrained import surest
+from attriguard.classifiers.bayes import FOLDS, NaiveBayes, out_of_fold
 from attriguard.errors import DataError, ParameterError
 from attriguard.evaluation.protocol import three_groups
 

@@ -83,22 +83,28 @@ def conceal(rng):
     free = (rng.random(indices.size) < rng.choice([0.0, 0.7, 1.0])).astype(np.uint8)
     model = (
         normal(rng, (n_items, ends[-1])), normal(rng, ends[-1]), ends, normal(rng, (m, ends[-1])),
-        normal(rng, (ends.size - 1, m)), rng.dirichlet(np.full(m, 5.0), rng.choice([1, n])).astype(np.float32),
+        normal(rng, (ends.size - 1, m)), shares(rng, ends.size - 1), shares(rng, m),
     )  # fmt: skip
+    truth = rng.integers(-1, m, rng.choice([0, n]))
     most, price = int(rng.integers(0, n_items + 3)), float(rng.choice([-1.0, 0.05, 0.3]))
     tried = int(rng.choice([1, 2, 5, 100]))
     out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))
     given = [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2]]
     given += [*rows(rng, n if rng.random() < 0.5 else 0, n_items), *model]
-    given += [float(rng.choice([0.0, 0.5, 2.0])), tried, price]
+    given += [truth, float(rng.choice([0.05, 1.0, 1.4])), float(rng.choice([0.0, 0.5, 2.0])), tried, price]
     return [*given, *span(rng, n), *out, untouched((n, most + 1), np.float32)]
+
+
+def shares(rng, n):
+    """Positive numbers that add up to 1."""
+    return rng.dirichlet(np.full(n, 5.0)).astype(np.float32)
 
 
 def posterior(rng):
     n, n_items, m = users(rng), int(rng.integers(1, 12)), int(rng.integers(2, 9))
     ends = np.concatenate([[0], np.cumsum(rng.integers(1, 9, int(rng.integers(1, 4))))])
     model = [normal(rng, (n_items, ends[-1])), normal(rng, ends[-1]), ends, normal(rng, (m, ends[-1]))]
-    rest = [normal(rng, (ends.size - 1, m)), *span(rng, n), untouched((n, m), np.float64)]
+    rest = [normal(rng, (ends.size - 1, m)), shares(rng, ends.size - 1), *span(rng, n), untouched((n, m), np.float64)]
     return [*rows(rng, n, n_items), *model, *rest]
 
 

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 import attriguard as ag
 from attriguard.classifiers.ensemble import Ensemble
 from attriguard.classifiers.network import Weights
-from attriguard.goals.base import Truth
 from attriguard.kernels.reference import conceal
 from attriguard.kernels.reference.conceal import MOST_BEYOND
 from attriguard.mechanism.shared import counts_at
@@ -34,7 +33,8 @@ def make_case(seed, *, n_users=5, n_items=12, m=4, sizes=(6, 9), scale=1.0):
     x[rng.random(x.shape) > 0.5] = 0
     x[0] = 0
     locked = csr_array((rng.random(x.shape) < 0.2).astype(np.float32))
-    return Ensemble(members, rng.dirichlet(np.full(m, 5.0))), csr_array(x.astype(np.float32)), locked, rng
+    shares = rng.dirichlet(np.full(len(members), 3.0))
+    return Ensemble(members, rng.dirichlet(np.full(m, 5.0)), shares), csr_array(x.astype(np.float32)), locked, rng
 
 
 def posterior_of(ensemble):
@@ -43,7 +43,7 @@ def posterior_of(ensemble):
         for w in ensemble.members:
             outputs = np.maximum(row @ w.W1.astype(np.float64) + w.b1, 0) @ w.W2 + w.b2
             parts.append(np.exp(outputs - outputs.max()) / np.exp(outputs - outputs.max()).sum())
-        return np.mean(parts, axis=0)
+        return ensemble.shares.astype(np.float64) @ parts
 
     return posterior
 
@@ -69,18 +69,21 @@ def test_the_kernel_finds_what_the_twin_finds(seed, policy, most):
 
 @given(st.integers(0, 10_000), st.floats(0.01, 1.0))
 @settings(max_examples=20)
-def test_known_values_pull_each_user_to_a_prior_of_his_own(seed, share):
+def test_of_a_known_value_a_row_says_no_more_than_asked(seed, share):
     ensemble, X, locked, rng = make_case(seed)
     rules = make_constraints(POLICIES["modify_exist"], X.shape[1])
     codes = rng.integers(-1, ensemble.prior.size, X.shape[0])
-    prior = Truth(codes, share).prior(ensemble.prior)
-    assert prior.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
-    assert (prior[codes < 0] == ensemble.prior / ensemble.prior.sum()).all() or not (codes < 0).any()
     with patch.object(removals, "TRIED", 99):
-        found = find_changes(ensemble, X, rules, 5, locked=locked, target=Target(prior))
+        found = find_changes(ensemble, X, rules, 5, locked=locked, target=Target(codes, share))
     for u, x in enumerate(X.toarray()):
-        fixed = locked.toarray()[u] > 0
-        items, told = conceal(x, posterior_of(ensemble), prior[u].astype(float), fixed, {}, 5)
+        fixed, prior = locked.toarray()[u] > 0, ensemble.prior.astype(float)
+        if codes[u] >= 0:
+            prior[codes[u]] *= share
+            left = found.items[u, : found.lengths[u]]
+            after = posterior_of(ensemble)(np.where(np.isin(np.arange(x.size), left), 0, x))[codes[u]]
+            assert found.leakage[u, -1] == pytest.approx(max(np.log(after / prior[codes[u]]), 0), abs=2e-5)
+            assert found.leakage[u, -1] > 0 or not found.lengths[u] or found.leakage[u, found.lengths[u] - 1] > 0
+        items, told = conceal(x, posterior_of(ensemble), prior, fixed, {}, 5, value=int(codes[u]))
         np.testing.assert_array_equal(found.items[u, : found.lengths[u]], items)
         np.testing.assert_allclose(found.leakage[u, : len(told)], told, atol=2e-5)
 

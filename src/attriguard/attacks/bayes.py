@@ -8,12 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number, check_rng
 from attriguard.attacks.base import Attack
-
-# How many users' weight the item's overall popularity has against its popularity among one value's users.
-SMOOTHING = 20.0
-# Folds of the training users: nobody's scores come from a naive Bayes that learnt from him.
-FOLDS = 5
-MAX_ITERATIONS = 1000
+from attriguard.classifiers.bayes import MAX_ITERATIONS, NaiveBayes, out_of_fold
 
 
 class Bayes(Attack):
@@ -57,35 +52,3 @@ class Bayes(Attack):
 
     def _predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         return np.asarray(self._model.predict_proba(self._scaled(self._bayes.infer(X))))
-
-
-class NaiveBayes:
-    """What users have rated, independent given the value; in ``codes`` some of the m values may be missing."""
-
-    def __init__(self, X: csr_array, codes: NDArray[np.int64], m: int) -> None:
-        n = X.shape[0]
-        members = csr_array((np.ones(n), (codes, np.arange(n))), shape=(m, n))
-        users = np.bincount(codes, minlength=m)
-        overall = (np.bincount(X.indices, minlength=X.shape[1]) + 0.5) / (n + 1.0)
-        share = ((members @ _rated(X)).toarray() + SMOOTHING * overall) / (users[:, None] + SMOOTHING)
-        self.weights = np.log(share / (1.0 - share)).T
-        self.start = np.log1p(-share).sum(axis=1) + np.log((users + 1.0) / (n + m))
-
-    def infer(self, X: csr_array) -> NDArray[np.float64]:
-        """(n, m): the logarithm of the posterior."""
-        scores = _rated(X) @ self.weights + self.start
-        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
-
-
-def out_of_fold(X: csr_array, codes: NDArray[np.int64], m: int, chance: np.random.Generator) -> NDArray[np.float64]:
-    """(n, m): what naive Bayes infers of each user that it has not learnt from."""
-    scores = np.empty((X.shape[0], m))
-    fold = chance.permutation(X.shape[0]) % FOLDS
-    for k in range(FOLDS):
-        rest = fold != k if (fold != k).any() else fold == k
-        scores[fold == k] = NaiveBayes(X[rest], codes[rest], m).infer(X[fold == k])
-    return scores
-
-
-def _rated(X: csr_array) -> csr_array:
-    return csr_array((np.ones_like(X.data), X.indices, X.indptr), shape=X.shape)

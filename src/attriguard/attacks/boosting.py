@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_count, check_number, check_rng
 from attriguard.attacks.base import Attack
-from attriguard.attacks.bayes import NaiveBayes, out_of_fold
+from attriguard.classifiers.bayes import NaiveBayes, out_of_fold
 
 # A rating scale has few levels, so few bins do.
 BINS = 32

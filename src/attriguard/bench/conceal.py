@@ -48,7 +48,7 @@ def run(
     left = [_leakage(ensemble, X[:few], items) for items in (removed, [row.tolist() for row in found.items[:few]])]
     details = {
         "members": members,
-        "hidden": int(ensemble.ends[1]),
+        "hidden": int(np.diff(ensemble.ends).max()),
         "removals": REMOVALS,
         "threads": n_threads(),
         "users": X.shape[0],
@@ -84,9 +84,8 @@ def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[in
 
     def leakage(x: torch.Tensor) -> torch.Tensor:
         mean = torch.zeros((x.shape[0], ensemble.m))
-        for W1, b1, W2, b2 in layers:
-            mean += torch.softmax(torch.addmm(b2, torch.relu(torch.addmm(b1, x, W1)), W2), dim=1)
-        mean /= len(layers)
+        for share, (W1, b1, W2, b2) in zip(ensemble.shares.tolist(), layers, strict=True):
+            mean += share * torch.softmax(torch.addmm(b2, torch.relu(torch.addmm(b1, x, W1)), W2), dim=1)
         return torch.special.xlogy(mean, mean / prior).sum(dim=1)
 
     removed: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""Several small networks whose posteriors are averaged. The goal "conceal" changes what this average depends on."""
+"""Small networks and a naive Bayes whose posteriors are averaged. "conceal" changes what this average depends on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_count
 from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.bayes import learn_weighed_bayes
 from attriguard.classifiers.member import train_member
 from attriguard.classifiers.small import Recipe
 from attriguard.classifiers.weights import Weights, tensor_of, weights_from
@@ -20,8 +21,10 @@ from attriguard.kernels.rows import rows_of
 from attriguard.kernels.threads import over_users
 from attriguard.progress import Progress, ProgressLike
 
-# Members of a guard's ensemble by default.
+# Networks of a guard's ensemble by default.
 MEMBERS = 8
+# What the naive Bayes beside them counts in the mean (docs/notebook/everyone.md).
+BAYES_SHARE = 0.5
 # An epoch has at least this many batches, unless they would become smaller than the smallest batch. With few users
 # the batches get smaller, and the number of steps stays; with very many they get larger.
 BATCHES, MOST_BATCHES = 28, 300
@@ -30,14 +33,19 @@ SMALLEST_BATCH, LARGEST_BATCH = 32, 1_024
 # what it removes protects others less (docs/notebook/goals.md).
 ROWS, FEWEST_EPOCHS = 130_000, 3
 
+Part = NDArray[np.float32]
+Net = tuple[Part, Part, NDArray[np.int64], Part, Part, Part]
+
 
 class Ensemble(Classifier):
-    """C_i is the logarithm of the members' mean posterior of value i."""
+    """C_i is the logarithm of the members' mean posterior of value i; ``shares`` says what each counts in the mean."""
 
     kind: ClassVar[str] = "ensemble"
 
-    def __init__(self, members: Sequence[Weights], prior: ArrayLike) -> None:
+    def __init__(self, members: Sequence[Weights], prior: ArrayLike, shares: ArrayLike | None = None) -> None:
         self.members = tuple(members)
+        equal = np.full(len(self.members), 1.0 / max(len(self.members), 1))
+        self.shares = np.ascontiguousarray(equal if shares is None else shares, dtype=np.float32)
         self.prior = np.ascontiguousarray(prior, dtype=np.float32)  # what is known of users without any rating
         if not self.members:
             raise ParameterError("an ensemble needs at least one member")
@@ -45,6 +53,9 @@ class Ensemble(Classifier):
             raise ParameterError("the members of an ensemble must know the same items and values")
         if self.prior.shape != self.members[0].b2.shape or not ((self.prior > 0) & np.isfinite(self.prior)).all():
             raise ParameterError("the prior of an ensemble must be positive, one number a value")
+        one_each = self.shares.shape == (len(self.members),)
+        if not (one_each and (self.shares > 0).all() and abs(self.shares.sum() - 1.0) < 1e-4):
+            raise ParameterError("the shares of an ensemble must be positive and add up to 1, one number a member")
         if not all(w.finite for w in self.members):
             raise DataError("the ensemble's weights are not finite; did its training converge?")
         # The members side by side, as the kernel takes them: ends[k] to ends[k + 1] are the units of member k.
@@ -64,11 +75,23 @@ class Ensemble(Classifier):
         """The number of items, the same for all members."""
         return int(self.W1.shape[0])
 
+    @property
+    def net(self) -> Net:
+        """The members as kernels take them."""
+        return self.W1, self.b1, self.ends, self.W2_rows, self.b2, self.shares
+
+    def fewer(self, members: int) -> Ensemble:
+        """The same with at most so many of the members that count least; together they count what all of them did."""
+        light = np.isclose(self.shares, self.shares.min())
+        kept = ~light | (np.cumsum(light) <= members)
+        shares = np.where(light, light.sum() / (light & kept).sum(), 1.0) * self.shares
+        return Ensemble([w for w, keep in zip(self.members, kept, strict=True) if keep], self.prior, shares[kept])
+
     def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         """(n, m): the mean of the members' posteriors."""
         posterior = np.empty((X.shape[0], self.m))
         rows = rows_of(X.astype(np.float32, copy=False))
-        model = (*rows, self.W1, self.b1, self.ends, self.W2_rows, self.b2)
+        model = (*rows, *self.net)
 
         def work(start: int, stop: int) -> None:
             from attriguard.kernels.conceal import posterior_rows
@@ -83,15 +106,16 @@ class Ensemble(Classifier):
         return np.asarray(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """The prior ("prior") and the weights of the members ("member0.W1", "member0.b1", …)."""
+        """The prior, what members count ("shares"), and their weights ("member0.W1", "member0.b1", …)."""
         parts = {f"member{k}.{name}": part for k, w in enumerate(self.members) for name, part in w.parts.items()}
-        return parts | {"prior": self.prior}
+        return parts | {"prior": self.prior, "shares": self.shares}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]]) -> Self:
         """The ensemble of a guard file; members are counted by their names, shapes and finiteness are checked."""
         count = len({name.partition(".")[0] for name in tensors if name.startswith("member")})
-        return cls([weights_from(tensors, f"member{k}.") for k in range(count)], tensor_of(tensors, "prior"))
+        shares = tensor_of(tensors, "shares") if "shares" in tensors else None  # earlier guards: all alike
+        return cls([weights_from(tensors, f"member{k}.") for k in range(count)], tensor_of(tensors, "prior"), shares)
 
 
 def fit_ensemble(
@@ -102,7 +126,11 @@ def fit_ensemble(
     chance: np.random.Generator,
     progress: ProgressLike = None,
 ) -> Ensemble:
-    """Learn from codes 0 … m - 1, each of which occurs; the members differ by their random draws alone."""
+    """Learn from codes 0 … m - 1, each of which occurs: so many networks, which differ by their random draws alone.
+
+    A naive Bayes that a regression weighs stands beside them. It reads a little from every rating, which networks do
+    not, and attackers who do infer most behind a guard without it.
+    """
     number = check_count(members, name="members")
     recipe, seeds = recipe_for(X.shape[0]), chance.integers(2**63, size=number)
     steps = Progress.of(progress)
@@ -112,7 +140,9 @@ def fit_ensemble(
         return [train_member(recipe, X, codes, np.random.default_rng(seed)) for seed in seeds[start:stop]]
 
     weights = [member for part in over_users(number, learn, smallest=1, count=count) for member in part]
-    return Ensemble(weights, np.bincount(codes) / codes.size)
+    bayes = learn_weighed_bayes(X, codes, chance)
+    shares = [BAYES_SHARE, *[(1.0 - BAYES_SHARE) / number] * number]
+    return Ensemble([bayes, *weights], np.bincount(codes) / codes.size, shares)
 
 
 def recipe_for(n_users: int) -> Recipe:

@@ -103,15 +103,15 @@ class Checker:
         ``enough`` is asked after each attacker whether the others are still needed; what is left out is not in the
         result. Where there are several releases, those who keep everything attack, too.
         """
-        released, before, after = union(releases), [], []
+        released = union(releases)
+        before: list[Inference] = []
+        after: list[Inference] = []
         attacking, keepers = Progress.of(progress).parts(len(self.attacks), len(KEEPING) * (len(releases) > 1))
         for attack, part in attacking.each(self.attacks, lambda attack: attack.name):
             first, second = part.parts(float(attack not in self._learnt), 1)
             unaware, original = self._original(attack, first)
             before.append(original)
-            retrained = learn_by_group(attack, released, self.y, self.group, second)
-            after.append(self._found(attack, "released", retrained, released).at_best)
-            after.append(self._found(attack, "original", unaware, released).at_best)
+            after += self._after(attack, unaware, released, second)
             if enough is not None and enough(after):
                 break
         else:
@@ -119,11 +119,17 @@ class Checker:
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
 
-    def unaware_auc(self, released: csr_array, names: Sequence[str]) -> float:
-        """The mean AUC of the named attackers, who learnt from original rows and do not turn their answers round."""
-        chosen = [attack for attack in self.attacks if attack.name in names]
-        found = [self._found(a, "original", self._original(a, Progress())[0], released) for a in chosen]
-        return float(np.mean([each.auc.value for each in found]))
+    def told(self, released: csr_array, name: str) -> float:
+        """The AUC of one of the attackers, who retrains or does not, whichever gives him more."""
+        (attack,) = (attack for attack in self.attacks if attack.name == name)
+        unaware, _ = self._original(attack, Progress())
+        return strongest(self._after(attack, unaware, released, Progress()), "auc").auc.value
+
+    def _after(self, attack: Attack, unaware: Learnt, released: csr_array, progress: Progress) -> list[Inference]:
+        """What an attacker infers from a release who learns from it, and who learnt from original rows."""
+        retrained = learn_by_group(attack, released, self.y, self.group, progress)
+        pairs = (("released", retrained), ("original", unaware))
+        return [self._found(attack, learnt_from, learnt, released).at_best for learnt_from, learnt in pairs]
 
     def _original(self, attack: Attack, progress: Progress) -> tuple[Learnt, Inference]:
         """Who learnt from original rows, and what he infers from them; learnt once for all releases."""

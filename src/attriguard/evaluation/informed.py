@@ -1,40 +1,42 @@
-"""How far the ratings of a publisher's own users are moved away from their values.
+"""How much the ratings of a publisher's own users may still say of their values.
 
-Too little leaves what they tell; too much makes them point away from the value, and that tells, too. How far to go
-depends on the table and on the budget, so it is tried out: as far as possible without attackers who learnt from
-original rows doing worse than a coin.
+Too much tells the value; too little makes the ratings point away from it, and that tells, too. Where the best lies
+depends on the table and on the budget, so it is tried out: an attacker, who retrains or does not, is asked each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
-# What may be left of the mass of a user's own value, from not using the truth to going far.
-SHARES = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02)
-COIN = 0.5
+# What ratings may say of a user's own value, as a multiple of its prior.
+SHARES = (1.4, 1.2, 1.1, 1.0, 0.7, 0.5, 0.35, 0.2, 0.1)
+AT_THE_PRIOR = SHARES.index(1.0)
 
 
-def farthest(
-    plan: Callable[[float, Progress], Plan], unaware: Callable[[Plan], float], progress: Progress
+def best_share(
+    plan: Callable[[float, Progress], Plan], told: Callable[[Plan], float], progress: Progress
 ) -> tuple[Plan, float]:
-    """The plan that goes furthest without making attackers worse than a coin, and its share.
+    """The plan whose release tells least of all that are tried, and its share.
 
-    ``plan`` makes the plan that leaves a share; ``unaware`` says what AUC attackers who learnt from original rows have
-    on its release: the farther, the smaller. The smallest share that passes is found by halving.
+    ``plan`` makes the plan for a share; ``told`` says what an attacker infers from its release. From the prior it goes
+    down for as long as that helps; where it does not, up.
     """
-    parts = iter(progress.parts(*[1.0] * (int(np.log2(len(SHARES))) + 2)))
-    best = plan(SHARES[0], next(parts))
-    low, high = 0, len(SHARES)  # SHARES[low] is not too far, SHARES[high] would be
-    while high - low > 1:
-        middle = (low + high) // 2
-        tried = plan(SHARES[middle], next(parts))
-        if unaware(tried) >= COIN:
-            low, best = middle, tried
-        else:
-            high = middle
-    return best, SHARES[low]
+    parts = iter(progress.parts(*[1.0] * len(SHARES)))
+
+    def tried(at: int) -> tuple[float, Plan, float]:
+        found = plan(SHARES[at], next(parts))
+        return told(found), found, SHARES[at]
+
+    best = tried(AT_THE_PRIOR)
+    for way in (range(AT_THE_PRIOR + 1, len(SHARES)), range(AT_THE_PRIOR - 1, -1, -1)):
+        for at in way:
+            found = tried(at)
+            if found[0] >= best[0]:
+                break
+            best = found
+        if best[2] != 1.0:
+            break
+    return best[1], best[2]

@@ -112,19 +112,12 @@ class Training:
 class Truth:
     """What a publisher knows of the users he protects, and how far their ratings are moved away from it.
 
-    ``share`` is what is left of the mass of a user's own value in the distribution that his ratings shall point to: at
-    1 that is the prior, and the truth is not used.
+    Of a user's own value his ratings shall say no more than ``share`` times its prior: at 1 that is what is known of
+    users without ratings.
     """
 
     codes: NDArray[np.int64]  # -1 for a user whose value is not known
     share: float
-
-    def prior(self, prior: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(n, m): the prior of each user."""
-        known = np.flatnonzero(self.codes >= 0)
-        rows = np.repeat(prior[None].astype(np.float32), self.codes.size, axis=0)
-        rows[known, self.codes[known]] *= np.float32(self.share)
-        return np.ascontiguousarray(rows / rows.sum(axis=1, keepdims=True))
 
     def take(self, rows: NDArray[np.int64]) -> Truth:
         """The same for some of the users."""

@@ -47,7 +47,7 @@ class Conceal(Goal):
             raise ParameterError(f"the goal {self.name!r} counts ratings: its cost is 'l0'")
 
     def learn(self, settings: Settings, users: Training, progress: Progress) -> Learnt:
-        """Learn the ensemble of small networks."""
+        """Learn the ensemble: small networks and a naive Bayes."""
         if users.checkpoint is not None:
             raise ParameterError("a guard that conceals learns small networks, which need no checkpoint")
         if isinstance(settings.classifier, str):
@@ -61,9 +61,8 @@ class Conceal(Goal):
     def informed_finder(
         self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
     ) -> Finder:
-        """The changes after which the ensemble can tell least, and less of a user's own value than of the others."""
-        target = Target(truth.prior(ensemble_of(learnt).prior))
-        informed = replace(removals(settings, learnt, locked), target=target)
+        """The changes after which the ensemble can tell least of a user's own value."""
+        informed = replace(removals(settings, learnt, locked), target=Target(truth.codes, truth.share))
         return _for_budget(settings, informed)
 
     def remembering(self, finder: Finder, own: csr_array) -> Finder:
@@ -102,7 +101,7 @@ def _for_budget(settings: Settings, finder: Removals) -> Finder:
 
 
 def learn_ensemble(settings: Settings, users: Training, progress: Progress) -> Ensemble:
-    """Small networks that differ by chance alone."""
+    """Small networks that differ by chance alone, and a naive Bayes."""
     chance = check_rng(settings.random_state)
     return fit_ensemble(users.X, users.codes, members=settings.members, chance=chance, progress=progress)
 

@@ -82,8 +82,8 @@ class Removals:
         return self.past(min(BEYOND_A_NAT * price, MOST_BEYOND) if self.constraints.policy.modify else 0.0)
 
     def past(self, beyond: float) -> Removals:
-        """The same that far past the prior; where each user has a prior of his own, that is past it already."""
-        return self if self.target.prior is not None else replace(self, target=replace(self.target, beyond=beyond))
+        """The same that far past the prior; where users' values are known, their share says how far."""
+        return self if self.target.codes is not None else replace(self, target=replace(self.target, beyond=beyond))
 
     def remembering(self, own: csr_array) -> Removals:
         """The same for rows that earlier releases have changed: the target lies past what users' own ratings say."""

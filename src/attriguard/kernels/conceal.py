@@ -1,7 +1,9 @@
 """The search of the goal "conceal": the changes that lower most what an ensemble infers from a user's ratings.
 
 The leakage of a user's ratings is KL(mean posterior ‖ target) in nats: how far the ensemble's posterior is from what it
-shall say. The target is the prior, what the ensemble would say without them, or lies beyond it. A changed entry moves
+shall say. The target is the prior, what the ensemble would say without them, or lies beyond it. Where the user's own
+value is known, what the ratings say of that value counts alone: log(mean posterior / target) there, or 0 where they say
+no more of it than they shall. A changed entry moves
 every member's pre-activations by one row of the first layer; the layer after it is small. The compiler may reorder the
 sums, but does so in the same way for every user, so the result does not depend on the number of threads.
 """
@@ -68,8 +70,8 @@ def _add_up(active: Any, low: int, high: int, outputs: Any, bias: Any, scores: A
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _softmax(scores: Any, m: int, bits: Any, powers: Any, mean: Any) -> None:
-    """Replace each member's scores, `m` after `m`, by its posterior, and give the mean of all members."""
+def _softmax(scores: Any, m: int, counts: Any, bits: Any, powers: Any, mean: Any) -> None:
+    """Replace each member's scores, `m` after `m`, by its posterior; the mean counts each member as `counts` says."""
     zero, n = np.float32(0.0), scores.shape[0] // m
     for c in range(n):
         its, top = scores[c * m : (c + 1) * m], np.float32(-np.inf)
@@ -86,12 +88,12 @@ def _softmax(scores: Any, m: int, bits: Any, powers: Any, mean: Any) -> None:
         part = np.float32(1.0) / total
         for v in range(m):
             its[v] *= part
-            mean[v] += its[v] / np.float32(n)
+            mean[v] += counts[c] * its[v]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _posteriors(
-    pre: Any, W1: Any, changed: Any, moves: Any, places: Any, ends: Any, outputs: Any, b2: Any, work: Any
+    pre: Any, W1: Any, changed: Any, moves: Any, places: Any, ends: Any, outputs: Any, b2: Any, counts: Any, work: Any
 ) -> None:  # fmt: skip
     """The members' posteriors, side by side, and their mean after each of at most `TOGETHER` changes, one at a time."""
     active, shares, means, bits, powers = work
@@ -106,13 +108,18 @@ def _posteriors(
                 its[h] = z if z > zero else zero
         _add_up(active, low, high, outputs, b2[c], shares, c * m)
     for t in range(places.shape[0]):
-        _softmax(shares[t], m, bits, powers, means[t])
+        _softmax(shares[t], m, counts, bits, powers, means[t])
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _leakage(mean: Any, prior: Any) -> Any:
-    """KL(mean posterior ‖ prior), where the prior is the target."""
+def _leakage(mean: Any, prior: Any, own: int) -> Any:
+    """KL(mean posterior ‖ prior), where the prior is the target; for users whose own value is known that value's part.
+
+    Of that no more than 0 is asked.
+    """
     leakage = np.float32(0.0)
+    if own >= 0:
+        return max(np.float32(math.log(max(mean[own], np.float32(1e-30)) / prior[own])), leakage)
     for v in range(mean.shape[0]):
         if mean[v] > np.float32(0.0):
             leakage += mean[v] * math.log(mean[v] / prior[v])
@@ -142,20 +149,26 @@ def _go_beyond(posterior: Any, beyond: float, prior: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _slopes(pre: Any, ends: Any, outputs: Any, shares: Any, mean: Any, prior: Any, rises: Any, slope: Any) -> None:
+def _slopes(
+    pre: Any, ends: Any, outputs: Any, counts: Any, shares: Any, mean: Any, prior: Any, own_value: int, rises: Any,
+    slope: Any,
+) -> None:  # fmt: skip
     """How fast the leakage rises with each pre-activation, given the members' posteriors and their mean.
 
     `rises` is scratch, four longer than the values, and 0 there: five values are added at a time.
     """
     zero, n, m = np.float32(0.0), ends.shape[0] - 1, mean.shape[0]
-    for v in range(m):
-        mean[v] = math.log(max(mean[v], np.float32(1e-30)) / prior[v])
+    for v in range(m):  # the leakage's derivative by the mean
+        if own_value < 0:
+            mean[v] = math.log(max(mean[v], np.float32(1e-30)) / prior[v])
+        else:
+            mean[v] = np.float32(1.0) / max(mean[v], np.float32(1e-30)) if v == own_value else zero
     for c in range(n):
         low, high, share, middle = ends[c], ends[c + 1], shares[c * m : (c + 1) * m], zero
         for v in range(m):
             middle += share[v] * mean[v]
         for v in range(m):
-            rises[v] = share[v] * (mean[v] - middle) / np.float32(n)
+            rises[v] = counts[c] * share[v] * (mean[v] - middle)
         own, before = slope[low:high], pre[low:high]
         own[:] = zero
         for v in range(0, m, 5):
@@ -242,7 +255,8 @@ def _promising(
         *ROWS, const(nb.uint8, 1), const(nb.int32, 1), const(nb.float32, 1), const(nb.int64, 1), const(nb.int32, 1),
         *ROWS,
         const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2), const(nb.float32, 2),
-        const(nb.float32, 2), nb.float64, nb.int64, nb.float64, nb.int64, nb.int64,
+        const(nb.float32, 1), const(nb.float32, 1), const(nb.int64, 1), nb.float64, nb.float64, nb.int64, nb.float64,
+        nb.int64, nb.int64,
         out(nb.int64, 1), out(nb.int32, 2), out(nb.float32, 2), out(nb.float32, 2),
     ),
     cache=True,
@@ -251,16 +265,18 @@ def _promising(
 def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     own_indptr: Any, own_indices: Any, own_data: Any,
-    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, priors: Any, beyond: float,
-    tried: int, price: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
+    W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, counts: Any, priors: Any, truth: Any, left: float,
+    beyond: float, tried: int, price: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
     if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
-    the leakage are tried out; of equally good ones, the more promising is taken. `priors` has one row, or a row for
-    every user; where `beyond` is above 0, the target lies beyond the prior, away from what the user's ratings say, or
-    the `own` ratings, where they are given: a row for every user, or none at all. A user gets no more changes once no
+    the leakage are tried out; of equally good ones, the more promising is taken. `counts` says what each member
+    counts. Where `truth` has a user's value, -1 or nothing at all otherwise, his target is `left` times its prior, and
+    a leakage of 0 ends the search. For other users, where `beyond` is above 0, the target lies beyond the prior, away
+    from what the user's ratings say, or the `own` ratings, where they are given: a row for every user, or none at all.
+    A user gets no more changes once no
     larger number of them can be worth `price` nats each; below 0, nothing ends the search. `found` counts a user's
     changes, `items` and `values` list them in order, `leakage` holds the leakage before the first change and after
     each; where a user has fewer changes, the last one is repeated.
@@ -283,15 +299,18 @@ def conceal_rows(
     prior, scratch = np.empty(m, np.float32), np.zeros(m + 4, np.float32)
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
-        prior[:] = priors[min(u, priors.shape[0] - 1)]
+        value = truth[u] if truth.shape[0] > 0 else -1
+        prior[:] = priors
         _enter_row(indices[first:last], data[first:last], W1, b1, pre)
-        _posteriors(pre, W1, *unmoved, ends, outputs, b2, work)
+        _posteriors(pre, W1, *unmoved, ends, outputs, b2, counts, work)
         share[:], mean[:] = shares[0], means[0]
-        if beyond > 0.0:
+        if value >= 0:
+            prior[value] *= np.float32(left)
+        elif beyond > 0.0:
             if own_indptr.shape[0] > 1:
                 low, high = own_indptr[u], own_indptr[u + 1]
                 _enter_row(own_indices[low:high], own_data[low:high], W1, b1, then)
-                _posteriors(then, W1, *unmoved, ends, outputs, b2, work)
+                _posteriors(then, W1, *unmoved, ends, outputs, b2, counts, work)
             _go_beyond(means[0], beyond, prior)
         for e in range(first, last):
             state[indices[e]] = OWN if free[e] else FIXED
@@ -305,21 +324,21 @@ def conceal_rows(
         for p in range(pool.shape[0]):
             changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
             n += 1
-        leakage[u, 0] = _leakage(mean, prior)
+        leakage[u, 0] = _leakage(mean, prior, value)
         found[u], lowest = 0, np.float64(leakage[u, 0])
         for k in range(most):
-            if price * (k + 1) > lowest:
+            if price * (k + 1) > lowest or (value >= 0 and leakage[u, k] <= none):
                 break
-            _slopes(pre, ends, outputs, share, mean, prior, scratch, slope)
+            _slopes(pre, ends, outputs, counts, share, mean, prior, value, scratch, slope)
             count, fresh = _promising(
                 slope, then, fresh, W1, changed[:n], moves[:n], state, was[:n], rise[:n], reach[:n], rises, places
             )  # fmt: skip
             best, item, change = np.float32(np.inf), -1, none
             for tries in range(0, count, TOGETHER):
                 some = places[tries : min(tries + TOGETHER, count)]
-                _posteriors(pre, W1, changed, moves, some, ends, outputs, b2, work)
+                _posteriors(pre, W1, changed, moves, some, ends, outputs, b2, counts, work)
                 for t in range(some.shape[0]):
-                    after = _leakage(means[t], prior)
+                    after = _leakage(means[t], prior, value)
                     if after < best:
                         best, item, change = after, changed[some[t]], moves[some[t]]
                         share[:], mean[:] = shares[t], means[t]
@@ -345,16 +364,16 @@ def conceal_rows(
 @njit(
     nb.void(
         *ROWS, const(nb.float32, 2), const(nb.float32, 1), const(nb.int64, 1), const(nb.float32, 2),
-        const(nb.float32, 2), nb.int64, nb.int64, out(nb.float64, 2),
+        const(nb.float32, 2), const(nb.float32, 1), nb.int64, nb.int64, out(nb.float64, 2),
     ),
     cache=True,
     nogil=True,
 )  # fmt: skip
 def posterior_rows(
-    indptr: Any, indices: Any, data: Any, W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any,
+    indptr: Any, indices: Any, data: Any, W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, counts: Any,
     start: int, stop: int, posterior: Any,
 ) -> None:  # fmt: skip
-    """For users `start` to `stop`: the mean of the members' posteriors."""
+    """For users `start` to `stop`: the mean of the members' posteriors, each as much as `counts` says."""
     (n_members, m), pre = b2.shape, np.empty(b1.shape[0], np.float32)
     means, bits = np.empty((TOGETHER, m), np.float32), np.empty(n_members * m, np.int32)
     active, shares = np.zeros((TOGETHER, pre.shape[0]), np.float32), np.empty((TOGETHER, n_members * m), np.float32)
@@ -362,5 +381,6 @@ def posterior_rows(
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
         _enter_row(indices[first:last], data[first:last], W1, b1, pre)
-        _posteriors(pre, W1, *unmoved, ends, outputs, b2, (active, shares, means, bits, bits.view(np.float32)))
+        work = (active, shares, means, bits, bits.view(np.float32))
+        _posteriors(pre, W1, *unmoved, ends, outputs, b2, counts, work)
         posterior[u] = means[0]

@@ -1,7 +1,8 @@
 """Phase I of the goal "conceal": one change after another, always the one after which the ensemble knows least.
 
 What the ensemble knows of a user is called leakage: KL(posterior ‖ target), in nats. The target is the prior, or lies
-beyond it, away from what the user's ratings say.
+beyond it, away from what the user's ratings say. Where a user's own value is known, what his ratings say of that value
+is the leakage: log(posterior / target) there, and 0 where they say no more than they shall.
 """
 
 from __future__ import annotations
@@ -106,16 +107,20 @@ class ChangeSequences:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the ratings of users shall say: the prior, or what lies past it, away from what their own ratings say."""
+    """What the ratings of users shall say: the prior, or what lies past it, away from what their own ratings say.
 
-    prior: NDArray[np.float32] | None = None  # (n, m), a row for each user; None: the ensemble's
+    Of a user whose value is known they shall say that value's prior times ``share``, whatever else they say.
+    """
+
+    codes: NDArray[np.int64] | None = None  # each user's value, -1 where it is not known; None: of nobody
+    share: float = 1.0
     beyond: float = 0.0  # how far past the prior: prior · (prior / posterior)^beyond
     own: csr_array | None = None  # the users' own ratings; None: those that are searched
 
     def of_users(self, users: NDArray[np.int64]) -> Target:
         """The same for some of the users."""
-        prior = None if self.prior is None else self.prior[users]
-        return replace(self, prior=prior, own=None if self.own is None else self.own[users])
+        codes = None if self.codes is None else self.codes[users]
+        return replace(self, codes=codes, own=None if self.own is None else self.own[users])
 
 
 AT_THE_PRIOR = Target()
@@ -145,8 +150,8 @@ def find_changes(
     free = np.full(indices.size, modify) & (upper[indices] >= 0)
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
-    net = (ensemble.W1, ensemble.b1, ensemble.ends, ensemble.W2_rows, ensemble.b2)
-    model = (*net, ensemble.prior[None] if target.prior is None else target.prior)
+    truth = np.empty(0, dtype=np.int64) if target.codes is None else target.codes.astype(np.int64)
+    model, past = (*ensemble.net, ensemble.prior, truth), (target.share, target.beyond)
     tried = TRIED if modify else max(pool.size, 1)
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
@@ -161,7 +166,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *own, *model, target.beyond, tried, price, start, stop, *out)
+        conceal_rows(*given, *held, *own, *model, *past, tried, price, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")
@@ -174,7 +179,8 @@ def addition_pool(ensemble: Ensemble, constraints: Constraints) -> NDArray[np.in
     addable = np.flatnonzero(constraints.upper > 0).astype(np.int32)
     if addable.size <= POOL:
         return addable
-    pull = (ensemble.W1[addable] @ ensemble.W2_rows.T) * constraints.upper[addable, None]
+    counts = np.repeat(ensemble.shares, np.diff(ensemble.ends))
+    pull = (ensemble.W1[addable] @ (ensemble.W2_rows * counts).T) * constraints.upper[addable, None]
     pull -= pull.mean(axis=1, keepdims=True)
     each = max(1, POOL // ensemble.m)
     best = np.argsort(-pull, axis=0, kind="stable")[:each]

@@ -1,6 +1,7 @@
 """One way to release a publisher's own table: a goal and its guards, for any budget.
 
-Where the goal uses what the publisher knows, a user's ratings are moved away from his own value; how far is tried out.
+Where the goal uses what the publisher knows, what a user's ratings say of his own value is removed; how much of it is
+tried out.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attriguard.evaluation.informed import farthest
+from attriguard.evaluation.informed import best_share
 from attriguard.goals.base import Truth
 from attriguard.operations.checking import ReleaseChecker
 from attriguard.operations.protector import Block, Prepared, Protector
@@ -31,12 +32,12 @@ class Candidate:
         """The table, released within a budget (None: the guards' own), and what was tried out for it."""
         if not self.protector.planner.goal.uses_truth:
             return self.protector.release(self.prepared, self._plan(budget, None, progress), self.chance), ()
-        plan, share = farthest(
+        plan, share = best_share(
             lambda share, part: self._plan(budget, share, part),
-            lambda plan: self.checker.unaware(self.prepared.whole(plan.release(0))),
+            lambda plan: self.checker.told(self.prepared.whole(plan.release(0))),
             progress,
         )
-        note = f"tried out: of a user's own value {share:.0%} is left in what the user's ratings shall point to"
+        note = f"tried out: of a user's value the ratings may say {share:g} times what is known without them"
         return self.protector.release(self.prepared, plan, self.chance), (note,)
 
     def _plan(self, budget: float | None, share: float | None, progress: Progress) -> Plan:

@@ -225,8 +225,9 @@ def _linear(parts: Mapping[str, Any], weights: bytes) -> LinearClassifier:
 
 
 def _pack_ensemble(model: Ensemble, members: int, buffer: bytearray) -> dict[str, Any]:
-    kept = Ensemble(model.members[:members], model.prior)
+    kept = _alike(model.fewer(members))
     return {
+        "shares": _pack_vector(kept.shares, buffer),
         "ends": kept.ends.tolist(),
         "first": _pack_matrix(kept.W1, FIRST_LAYER_BITS, buffer),
         "first_bias": _pack_vector(kept.b1, buffer),
@@ -242,7 +243,19 @@ def _ensemble(parts: Mapping[str, Any], weights: bytes, parts_of: Sequence[int])
     b2 = _vector(parts["second_bias"], weights).reshape(-1, m)
     spans = [slice(low, high) for low, high in pairwise(ends)]
     members = [Weights(W1[:, span], b1[span], W2[span], b2[k]) for k, span in enumerate(spans)]
-    return Ensemble(members, np.array(parts_of) / sum(parts_of))
+    return Ensemble(members, np.array(parts_of) / sum(parts_of), _vector(parts["shares"], weights))
+
+
+def _alike(model: Ensemble) -> Ensemble:
+    """The same with first layers that are as large in every member, since an item's weights share one scale.
+
+    What goes into a ReLU may be divided by a number that what comes out of it is multiplied by.
+    """
+    sizes = [float(np.sqrt(np.square(w.W1, dtype=np.float64).mean())) or 1.0 for w in model.members]
+    members = [
+        Weights(w.W1 / size, w.b1 / size, w.W2 * size, w.b2) for w, size in zip(model.members, sizes, strict=True)
+    ]
+    return Ensemble(members, model.prior, model.shares)
 
 
 def _pack_matrix(matrix: NDArray[Any], bits: int, buffer: bytearray) -> dict[str, Any]:

@@ -40,7 +40,7 @@ export function extendSequence(guard, search, most) {
     const scores = memberScores(model, sums);
     let best = Infinity, at = -1;
     for (const c of steepest(model, search, scores)) {
-      const after = leakageOf(meanPosterior(scoresAfter(model, search, scores, c), model.m), model.prior);
+      const after = leakageOf(meanPosterior(scoresAfter(model, search, scores, c), model.shares, model.m), model.prior);
       if (after < best) [best, at] = [after, c];
     }
     search.ended = at < 0;
@@ -68,14 +68,14 @@ function steepest(model, {candidates, moves, state, wanted, pulls, tried}, score
 }
 
 /** How fast the leakage rises with each member's score of each value. */
-function slopesOf({prior, m}, scores) {
-  const shares = Float64Array.from(scores), mean = meanPosterior(shares, m), members = scores.length / m;
+function slopesOf({prior, shares: counts, m}, scores) {
+  const shares = Float64Array.from(scores), mean = meanPosterior(shares, counts, m);
   const told = mean.map((share, v) => Math.log(Math.max(share, 1e-30) / prior[v]));
   for (let first = 0; first < shares.length; first += m) {
     let total = 0, middle = 0;
     for (let v = 0; v < m; v++) total += shares[first + v];
     for (let v = 0; v < m; v++) middle += (shares[first + v] /= total) * told[v];
-    for (let v = 0; v < m; v++) shares[first + v] *= (told[v] - middle) / members;
+    for (let v = 0; v < m; v++) shares[first + v] *= counts[first / m] * (told[v] - middle);
   }
   return shares;
 }

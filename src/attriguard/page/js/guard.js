@@ -58,13 +58,14 @@ function unpackEnsemble(parts, bytes, guard) {
     weights: matrixOf(parts.first, bytes),
     bias: vectorOf(parts.first_bias, bytes),
     width: parts.first.columns,
+    shares: vectorOf(parts.shares, bytes),
     ends: Int32Array.from(parts.ends),
     outputs: vectorOf(parts.second, bytes),
     outputBias: vectorOf(parts.second_bias, bytes),
     prior: Float64Array.from(guard.prior, Math.fround),
     m: guard.m,
   };
-  model.posterior = (sums) => meanPosterior(memberScores(model, sums), guard.m);
+  model.posterior = (sums) => meanPosterior(memberScores(model, sums), model.shares, guard.m);
   return model;
 }
 
@@ -115,14 +116,14 @@ export function addScaled(into, at, from, start, size, factor) {
   for (let v = 0; v < size; v++) into[at + v] += factor * from[start + v];
 }
 
-/** The mean of the members' softmax; `scores` are overwritten. */
-export function meanPosterior(scores, m) {
-  const mean = new Float64Array(m), members = scores.length / m;
+/** The mean of the members' softmax, each as much as its share says; `scores` are overwritten. */
+export function meanPosterior(scores, shares, m) {
+  const mean = new Float64Array(m);
   for (let first = 0; first < scores.length; first += m) {
     let top = -Infinity, total = 0;
     for (let v = first; v < first + m; v++) if (scores[v] > top) top = scores[v];
     for (let v = first; v < first + m; v++) total += scores[v] = Math.exp(scores[v] - top);
-    for (let v = 0; v < m; v++) mean[v] += scores[first + v] / (total * members);
+    for (let v = 0; v < m; v++) mean[v] += shares[first / m] * (scores[first + v] / total);
   }
   return mean;
 }
