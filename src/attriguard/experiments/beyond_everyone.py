@@ -74,6 +74,7 @@ class BeyondEveryone(Experiment):
     """The budget of everyone, strangers and informed, against all attackers."""
 
     name = "beyond-everyone"
+    revision = 2
     title = "Beyond: one budget for everyone"
     claim = (
         "Not in the paper, whose users have a budget each: changes that are spent where they help most, by a publisher "
