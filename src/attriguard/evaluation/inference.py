@@ -19,6 +19,8 @@ from attriguard.progress import Progress
 # Into so many groups users are divided, few and many; each group is attacked by who learnt from the others. Many users
 # need fewer groups: half of them are enough to learn from, and the time goes into learning.
 GROUPS, GROUPS_OF_MANY, MANY_USERS = 5, 2, 2000
+# Guards of many users: with two groups each would know half of them, with five learning would take twice as long.
+GROUPS_OF_GUARDS = 3
 # A value with a single user cannot be learnt from one and tried on another.
 FEWEST_PER_VALUE = 2
 
@@ -108,6 +110,11 @@ def divide(y: Ints, random_state: int | np.random.Generator | None, groups: int 
     group = np.empty(y.size, dtype=np.int64)
     group[order] = np.arange(y.size) % number
     return group
+
+
+def divide_for_guards(y: Ints, random_state: int | np.random.Generator | None) -> Ints:
+    """The same for guards, each of which learns from all groups but one: the more they know, the more they hide."""
+    return divide(y, random_state, None if y.size < MANY_USERS else GROUPS_OF_GUARDS)
 
 
 def check_values(y: Ints, values: Sequence[str], attribute: str) -> None:

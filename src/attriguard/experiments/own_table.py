@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attriguard.attacks import lineup
 from attriguard.data.public_data import PublicData
 from attriguard.evaluation.check import Checker
-from attriguard.evaluation.inference import divide
+from attriguard.evaluation.inference import divide, divide_for_guards
 from attriguard.evaluation.informed import best_share
 from attriguard.goals.base import Truth
 from attriguard.goals.crossfit import CrossFitted
@@ -49,7 +49,7 @@ class OwnTable:
 
     def __init__(self, users: PublicData, guard: AttriGuard, seed: int) -> None:
         self.users = users
-        self.group = divide(users.y, seed)
+        self.group = divide_for_guards(users.y, seed)
         numbers = range(int(self.group.max()) + 1)
         self.guards = [copy.copy(guard).fit(users.X[self.group != k], users.y[self.group != k]) for k in numbers]
         self.checker = Checker(users.X, users.y, divide(users.y, seed + 1), lineup([TRIED], random_state=seed))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attriguard.data.public_data import PublicData
-from attriguard.evaluation.inference import check_values, divide
+from attriguard.evaluation.inference import check_values, divide_for_guards
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.guard import AttriGuard
 from attriguard.operations.inputs import make_guard
@@ -38,7 +38,7 @@ class Guards:
 def learn_guards(data: PublicData, options: Mapping[str, Any], *, seed: int, progress: Progress) -> Guards:
     """Divide the users, and learn for each group a guard from the users of the others whose value is known."""
     check_values(data.y, data.values, data.attribute)
-    group = divide(data.y, seed)
+    group = divide_for_guards(data.y, seed)
     number = int(group.max()) + 1
     parts = progress.each(range(number), lambda k: f"guard {k + 1} of {number}")
     learnt = [_learn(data, data.disclosed & (group != k), options, seed + k, part) for k, part in parts]
