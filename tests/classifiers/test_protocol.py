@@ -82,7 +82,7 @@ def test_tensors_come_back_as_the_same_classifier(kind):
 
 def test_a_guard_file_can_hold_a_classifier_and_an_ensemble_side_by_side():
     tensors = make("ensemble").tensors() | make("network").tensors()
-    assert set(tensors) == {"W1", "b1", "W2", "b2", "prior"} | {
+    assert set(tensors) == {"W1", "b1", "W2", "b2", "prior", "shares"} | {
         f"member{k}.{name}" for k in (0, 1) for name in ("W1", "b1", "W2", "b2")
     }
     for kind in ("network", "ensemble"):

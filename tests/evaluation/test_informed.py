@@ -16,7 +16,7 @@ def tried(told):
         asked.append(share)
         return share
 
-    plan_found, share = best_share(plan, lambda made: told(made), Progress())
+    plan_found, share = best_share(plan, told, lambda made, share, part: made, Progress())
     assert plan_found == share
     return share, asked
 
@@ -39,3 +39,10 @@ def test_it_never_tells_more_than_at_the_prior():
     share, _ = tried(told.get)
     assert told[share] <= told[1.0]
     assert share == 0.7  # the first valley, not the deepest: every trial is a plan for the whole table
+
+
+@pytest.mark.parametrize(("second", "taken"), [(0.4, "second"), (0.6, "first")])
+def test_what_guards_plan_that_have_seen_the_release_is_taken_where_it_tells_less(second, taken):
+    told = {"first": 0.5, "second": second}
+    found, share = best_share(lambda share, part: "first", told.get, lambda made, share, part: "second", Progress())
+    assert (found, share) == (taken, 1.0)

@@ -87,6 +87,11 @@ class Ensemble(Classifier):
         shares = np.where(light, light.sum() / (light & kept).sum(), 1.0) * self.shares
         return Ensemble([w for w, keep in zip(self.members, kept, strict=True) if keep], self.prior, shares[kept])
 
+    def joined_by(self, member: Weights) -> Ensemble:
+        """The same with one more member, which takes half of what the first one counts."""
+        first = self.shares[0] / 2
+        return Ensemble([self.members[0], member, *self.members[1:]], self.prior, [first, first, *self.shares[1:]])
+
     def predict_proba(self, X: csr_array) -> NDArray[np.float64]:
         """(n, m): the mean of the members' posteriors."""
         posterior = np.empty((X.shape[0], self.m))

@@ -120,10 +120,14 @@ class Checker:
         return Check(self.y.size, guessing, tuple(before), tuple(after))
 
     def told(self, released: csr_array, name: str) -> float:
-        """The AUC of one of the attackers, who retrains or does not, whichever gives him more."""
+        """How much one of the attackers infers, who retrains or does not, whichever gives him more.
+
+        That is the sum of his AUC and his accuracy, since one of them may fall while the other rises.
+        """
         (attack,) = (attack for attack in self.attacks if attack.name == name)
         unaware, _ = self._original(attack, Progress())
-        return strongest(self._after(attack, unaware, released, Progress()), "auc").auc.value
+        found = self._after(attack, unaware, released, Progress())
+        return max(each.auc.value + each.accuracy.value for each in found)
 
     def _after(self, attack: Attack, unaware: Learnt, released: csr_array, progress: Progress) -> list[Inference]:
         """What an attacker infers from a release who learns from it, and who learnt from original rows."""

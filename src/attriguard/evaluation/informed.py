@@ -2,6 +2,7 @@
 
 Too much tells the value; too little makes the ratings point away from it, and that tells, too. Where the best lies
 depends on the table and on the budget, so it is tried out: an attacker, who retrains or does not, is asked each time.
+What the best release still tells, its guards then learn, and plan once more.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ AT_THE_PRIOR = SHARES.index(1.0)
 
 
 def best_share(
-    plan: Callable[[float, Progress], Plan], told: Callable[[Plan], float], progress: Progress
+    plan: Callable[[float, Progress], Plan],
+    told: Callable[[Plan], float],
+    again: Callable[[Plan, float, Progress], Plan],
+    progress: Progress,
 ) -> tuple[Plan, float]:
     """The plan whose release tells least of all that are tried, and its share.
 
-    ``plan`` makes the plan for a share; ``told`` says what an attacker infers from its release. From the prior it goes
-    down for as long as that helps; where it does not, up.
+    ``plan`` makes the plan for a share; ``told`` says what an attacker infers from its release; ``again`` plans for a
+    share with guards that have seen a plan's release. From the prior it goes down for as long as that helps; where it
+    does not, up.
     """
-    parts = iter(progress.parts(*[1.0] * len(SHARES)))
+    parts = iter(progress.parts(*[1.0] * (len(SHARES) + 1)))
 
     def tried(at: int) -> tuple[float, Plan, float]:
         found = plan(SHARES[at], next(parts))
@@ -39,4 +44,6 @@ def best_share(
             best = found
         if best[2] != 1.0:
             break
-    return best[1], best[2]
+    least, chosen, share = best
+    second = again(chosen, share, next(parts))
+    return (second if told(second) < least else chosen), share

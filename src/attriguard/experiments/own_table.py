@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import NamedTuple
 
 from attriguard.attacks import lineup
@@ -60,10 +61,15 @@ class OwnTable:
         planners = tuple(copy.copy(guard).set_params(**options).planner() for guard in self.guards)
         planner = CrossFitted(planners, self.group)
 
-        def plan(share: float | None, part: Progress) -> Plan:
+        def plan(planner: CrossFitted, share: float | None, part: Progress) -> Plan:
             truth = None if share is None else Truth(self.users.y, share)
             return planner.plan(self.users.X, truth=truth, users=self.users.users, progress=part)
 
         if not way.informed:
-            return plan(None, progress)
-        return best_share(plan, lambda tried: self.checker.told(tried.release(0), TRIED), progress)[0]
+            return plan(planner, None, progress)
+        return best_share(
+            partial(plan, planner),
+            lambda tried: self.checker.told(tried.release(0), TRIED),
+            lambda tried, *rest: plan(planner.learning_from(tried.release(0), self.users.y), *rest),
+            progress,
+        )[0]

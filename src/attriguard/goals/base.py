@@ -165,7 +165,9 @@ class Goal(ABC):
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
         """Phase II: what turns candidates and a budget into probabilities."""
 
-    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+    def settle(
+        self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress, truth: Truth | None = None
+    ) -> Price:
         """The price of a change at which these users spend the budget on average, of a goal that ``shares_budget``."""
         raise NotImplementedError
 
@@ -176,6 +178,12 @@ class Goal(ABC):
     def changes(self, policy: Policy) -> str:
         """What may happen to ratings under a policy, in words."""
         return policy.meaning
+
+    def learn_from_release(
+        self, learnt: Learnt, released: csr_array, codes: NDArray[np.int64], chance: np.random.Generator
+    ) -> Learnt:
+        """What is known once a release has been planned, too: what its rows tell; of a goal that ``uses_truth``."""
+        return learnt
 
     def check_learnt(self, learnt: Learnt) -> None:
         """A guard can serve every goal whose models it has learnt."""
@@ -227,22 +235,29 @@ class Planner:
         mechanism, inferring = goal.mechanism(settings, learnt), partial(infer, goal.model(learnt))
         return make_plan(X, edits, mechanism, budget=budgets, infer=inferring, users=users, finder=finder)
 
-    def settle(self, X: csr_array, progress: ProgressLike = None) -> Price:
+    def settle(self, X: csr_array, progress: ProgressLike = None, truth: Truth | None = None) -> Price:
         """The price of a change for the settings' budget, on users like those that will be protected."""
         settings = replace(self.settings, price=None)
-        return self.goal.settle(settings, self.learnt, X, Progress.of(progress))
+        return self.goal.settle(settings, self.learnt, X, Progress.of(progress), truth)
+
+    def learning_from(self, released: csr_array, codes: NDArray[np.int64], chance: np.random.Generator) -> Planner:
+        """The same that has seen what released rows of users with these codes tell."""
+        return replace(self, learnt=self.goal.learn_from_release(self.learnt, released, codes, chance))
 
     def take(self, rows: NDArray[np.int64]) -> Planner:
         """The same for some rows of a table: all of them have the same planner."""
         return self
 
-    def priced(self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None) -> Planner:
+    def priced(
+        self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None, truth: Truth | None = None
+    ) -> Planner:
         """The same with a price that was settled on some rows, where a budget of everyone has none yet."""
         asked = self.settings.budget if budget is None else budget
         settings = replace(self.settings.for_budget(asked, self.goal.name), budget=asked)
         if not settings.shared or settings.price is not None or not rows.size:
             return self
-        return replace(self, settings=replace(settings, price=replace(self, settings=settings).settle(X[rows])))
+        price = replace(self, settings=settings).settle(X[rows], truth=truth and truth.take(rows))
+        return replace(self, settings=replace(settings, price=price))
 
     def adding(self, entries: NDArray[np.float64]) -> Planner:
         """The same with other entries for items that may be added; a search that cannot keep to them is left as is."""

@@ -165,7 +165,9 @@ class Both(Goal):
         """The paper's M*, on candidates that all remove the same ratings."""
         return divergence(settings, learnt)
 
-    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+    def settle(
+        self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress, truth: Truth | None = None
+    ) -> Price:
         """Both prices: of a removed rating, and of a unit of noise beside the removals."""
         finder, budget = self.finder(settings, learnt), settings.budget
         assert finder.shared is not None

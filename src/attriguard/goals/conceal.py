@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attriguard._checks import check_rng
 from attriguard.classifiers.base import Classifier
+from attriguard.classifiers.bayes import learn_weighed_bayes
 from attriguard.classifiers.ensemble import Ensemble, fit_ensemble
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
@@ -17,7 +20,7 @@ from attriguard.goals.removing import Removals, SharedRemovals, at_price
 from attriguard.mechanism.shared import SharedCounts
 from attriguard.mechanism.strategies import Counts, Mechanism
 from attriguard.noise.policy import Policy
-from attriguard.noise.removals import Target
+from attriguard.noise.removals import AT_THE_PRIOR, Target
 from attriguard.plan import Finder
 from attriguard.progress import Progress
 
@@ -62,8 +65,14 @@ class Conceal(Goal):
         self, settings: Settings, learnt: Learnt, truth: Truth, locked: csr_array | None = None
     ) -> Finder:
         """The changes after which the ensemble can tell least of a user's own value."""
-        informed = replace(removals(settings, learnt, locked), target=Target(truth.codes, truth.share))
-        return _for_budget(settings, informed)
+        return _for_budget(settings, removals(settings, learnt, locked, truth))
+
+    def learn_from_release(
+        self, learnt: Learnt, released: csr_array, codes: NDArray[np.int64], chance: np.random.Generator
+    ) -> Learnt:
+        """A naive Bayes that has learnt from released rows joins the ensemble: what they tell tells less then."""
+        joined = ensemble_of(learnt).joined_by(learn_weighed_bayes(released, codes, chance))
+        return replace(learnt, models={**learnt.models, ENSEMBLE: joined})
 
     def remembering(self, finder: Finder, own: csr_array) -> Finder:
         """How far a removal goes is decided by users' own ratings: rows of later releases say little already."""
@@ -73,9 +82,11 @@ class Conceal(Goal):
         """The whole budget is spent, on one of two counts of changes."""
         return SharedCounts(settled=settings.price is not None) if settings.shared else Counts()
 
-    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+    def settle(
+        self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress, truth: Truth | None = None
+    ) -> Price:
         """What a removed rating must lower the leakage by."""
-        shared = SharedRemovals(removals=removals(settings, learnt))
+        shared = SharedRemovals(removals=removals(settings, learnt, truth=truth))
         found = shared.share(X, settings.budget * X.shape[0], progress)
         return Price(self.name, settings.budget, change=found.price, beyond=found.beyond)
 
@@ -88,9 +99,12 @@ class Conceal(Goal):
         return "remove existing ratings only" if policy.modify else policy.meaning
 
 
-def removals(settings: Settings, learnt: Learnt, locked: csr_array | None = None) -> Removals:
+def removals(
+    settings: Settings, learnt: Learnt, locked: csr_array | None = None, truth: Truth | None = None
+) -> Removals:
     """Phase I on the learnt ensemble."""
-    return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked)
+    target = AT_THE_PRIOR if truth is None else Target(truth.codes, truth.share)
+    return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked, target=target)
 
 
 def _for_budget(settings: Settings, finder: Removals) -> Finder:

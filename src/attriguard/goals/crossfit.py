@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from attriguard._checks import check_rng
 from attriguard.goals.base import Goal, Planner, Truth
 from attriguard.noise.edits import Edits
 from attriguard.plan import AtMost, Most, Plan, make_plan
@@ -36,11 +37,23 @@ class CrossFitted:
         """The same for some rows of the table."""
         return CrossFitted(self.planners, self.group[rows])
 
-    def priced(self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None) -> CrossFitted:
+    def priced(
+        self, X: csr_array, rows: NDArray[np.int64], budget: float | None = None, truth: Truth | None = None
+    ) -> CrossFitted:
         """The same with prices that were settled on some rows of each group, for a budget of everyone."""
         group = self.group[rows]
-        priced = [planner.priced(X, rows[group == k], budget) for k, planner in enumerate(self.planners)]
+        priced = [planner.priced(X, rows[group == k], budget, truth) for k, planner in enumerate(self.planners)]
         return CrossFitted(tuple(priced), self.group)
+
+    def learning_from(self, released: csr_array, codes: NDArray[np.int64]) -> CrossFitted:
+        """The same that have seen what released rows tell, each of users for whom it does not plan.
+
+        ``codes`` holds -1 for users whose value is not known.
+        """
+        others = [(self.group != k) & (codes >= 0) for k in range(len(self.planners))]
+        pairs = enumerate(zip(self.planners, others, strict=True))
+        seen = [planner.learning_from(released[rows], codes[rows], check_rng(k)) for k, (planner, rows) in pairs]
+        return CrossFitted(tuple(seen), self.group)
 
     def plan(
         self,

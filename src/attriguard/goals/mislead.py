@@ -94,7 +94,9 @@ class Mislead(Goal):
         """The paper's M*; under a budget of everyone, with one multiplier for all users."""
         return divergence(settings, learnt)
 
-    def settle(self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress) -> Price:
+    def settle(
+        self, settings: Settings, learnt: Learnt, X: csr_array, progress: Progress, truth: Truth | None = None
+    ) -> Price:
         """What a unit of cost must lower the divergence by."""
         edits = self.finder(settings, learnt).find(X, np.full(X.shape[0], settings.budget), progress)
         target = make_target(settings.target, learnt.counts)

@@ -6,12 +6,14 @@ tried out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from attriguard.evaluation.informed import best_share
 from attriguard.goals.base import Truth
+from attriguard.goals.crossfit import CrossFitted
 from attriguard.operations.checking import ReleaseChecker
 from attriguard.operations.protector import Block, Prepared, Protector
 from attriguard.plan import Plan
@@ -34,11 +36,23 @@ class Candidate:
             return self.protector.release(self.prepared, self._plan(budget, None, progress), self.chance), ()
         plan, share = best_share(
             lambda share, part: self._plan(budget, share, part),
-            lambda plan: self.checker.told(self.prepared.whole(plan.release(0))),
+            lambda plan: self.checker.told(self._shown(plan)),
+            lambda plan, share, part: self._after(plan)._plan(budget, share, part),
             progress,
         )
         note = f"tried out: of a user's value the ratings may say {share:g} times what is known without them"
         return self.protector.release(self.prepared, plan, self.chance), (note,)
+
+    def _shown(self, plan: Plan) -> csr_array:
+        """Everybody's rows in a release."""
+        return self.prepared.whole(plan.release(0))
+
+    def _after(self, plan: Plan) -> Candidate:
+        """The same with guards that have seen what a release tells."""
+        planner = self.protector.planner
+        assert isinstance(planner, CrossFitted)
+        seen = planner.learning_from(self._shown(plan), self.prepared.data.y)
+        return replace(self, protector=replace(self.protector, planner=seen))
 
     def _plan(self, budget: float | None, share: float | None, progress: Progress) -> Plan:
         truth = None if share is None else Truth(self.prepared.data.y, share)

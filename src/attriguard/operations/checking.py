@@ -47,7 +47,7 @@ class ReleaseChecker:
         return replace(found, forensics=added_rows(block.data, block.release))
 
     def told(self, released: csr_array) -> float:
-        """The AUC of the trial's attacker, who retrains or does not, whichever gives him more.
+        """How much the trial's attacker infers, who retrains or does not, whichever gives him more.
 
         ``released`` has the users and the items of the data.
         """

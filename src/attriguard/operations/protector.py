@@ -146,7 +146,7 @@ class Protector:
         own = None
         if block.met is not None and self.memory is not None:
             met, news = block.met, block.met.news
-            planner = planner.priced(X, self.memory.sample(X.shape[0]), budget).take(news)
+            planner = planner.priced(X, self.memory.sample(X.shape[0]), budget, truth).take(news)
             X, locked, own, users = met.known, met.locked(locked), met.own, users[news]
             truth, most = truth and truth.take(news), self.memory.most(met, self.wishes.most)
         how: dict[str, Any] = {"budget": budget, "locked": locked, "most": most, "truth": truth, "own": own}
