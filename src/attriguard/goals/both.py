@@ -12,7 +12,7 @@ from attriguard._checks import check_matrix
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.factory import check_classifier
 from attriguard.errors import ParameterError
-from attriguard.goals.base import Goal, Learnt, Settings, Training
+from attriguard.goals.base import Goal, Learnt, Settings, Training, Truth
 from attriguard.goals.conceal import ENSEMBLE, learn_ensemble, removals
 from attriguard.goals.confidence import AUTO, check_confidence
 from attriguard.goals.mislead import (

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from attriguard.classifiers.base import Classifier
 from attriguard.classifiers.factory import check_classifier, fit_classifier
-from attriguard.goals.base import Goal, Learnt, Settings, Training
+from attriguard.goals.base import Goal, Learnt, Settings, Training, Truth
 from attriguard.goals.confidence import check_confidence, noise_within
 from attriguard.goals.price import Price
 from attriguard.mechanism.shared import SharedDivergence, price_of_noise
