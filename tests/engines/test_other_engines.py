@@ -7,8 +7,11 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from conftest_engines import KEY, by_user_and_item, whole_of
@@ -39,6 +42,36 @@ def assert_protected(plain: pa.Table, guard: Path, folder: Path) -> None:
     parts = [pq.read_table(path) for path in (folder / "protected").glob("*.parquet")]
     made = pa.concat_tables(part.select(plain.column_names).replace_schema_metadata() for part in parts)
     assert by_user_and_item(made) == by_user_and_item(whole_of(plain, guard))
+
+
+class RayInThisProcess:
+    """What the example asks of `ray.data`, where Ray is not: a data set is a list of blocks."""
+
+    def __init__(self, blocks: list[pa.Table]) -> None:
+        self.blocks = blocks
+
+    @classmethod
+    def read_parquet(cls, folder: str) -> RayInThisProcess:
+        return cls([pq.read_table(path) for path in sorted(Path(folder).glob("*.parquet"))])
+
+    def repartition(self, n: int, keys: list[str]) -> RayInThisProcess:
+        """Rows with the same key are in one block, in no order."""
+        rows = pa.concat_tables(self.blocks)
+        (key,) = keys
+        place = pa.array([hash(value) % n for value in rows[key].to_pylist()])
+        shuffled = rows.take(pa.array(np.random.default_rng(0).permutation(rows.num_rows)))
+        place = place.take(pa.array(np.random.default_rng(0).permutation(rows.num_rows)))
+        return RayInThisProcess([shuffled.filter(pc.equal(place, k)) for k in range(n)])
+
+    def map_batches(self, change, *, batch_format: str, batch_size: int | None) -> RayInThisProcess:
+        """A batch is a whole block."""
+        assert (batch_format, batch_size) == ("pyarrow", None)
+        return RayInThisProcess([change(block) for block in self.blocks])
+
+    def write_parquet(self, folder: str) -> None:
+        Path(folder).mkdir()
+        for k, block in enumerate(self.blocks):
+            pq.write_table(block, Path(folder) / f"{k}.parquet")
 
 
 def missing(*modules: str) -> bool:
@@ -80,6 +113,13 @@ def test_ray(plain, guard, folder):
         exec(example("Ray"), {})
     finally:
         ray.shutdown()
+    assert_protected(plain, guard, folder)
+
+
+def test_ray_without_ray(plain, guard, folder, monkeypatch):
+    """The example itself; that Ray does what stands in for it here is what the test above is for."""
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(data=RayInThisProcess))
+    exec(example("Ray"), {})
     assert_protected(plain, guard, folder)
 
 

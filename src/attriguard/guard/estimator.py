@@ -69,7 +69,7 @@ class AttriGuard(TransformerMixin, BaseEstimator, Guard):
         changes does the one, the rest the other. ``classifier``, ``search``, ``target``, ``step``, ``confidence`` and
         ``maxiter`` are for misleading, ``members`` is for concealing.
     members
-        How many small networks look for what tells most.
+        How many small networks look for what tells most, beside a naive Bayes.
     split
         For "both": the share of the budget that removes ratings. None: ``fit`` tries out three shares on its own users.
     random_state

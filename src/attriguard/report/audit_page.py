@@ -67,7 +67,7 @@ def _guard(audit: Audit) -> str:
     needs = get_goal(guard.goal).needs
     parts = [str(guard.classifier), str(guard.search)] if "classifier" in needs else []
     if "ensemble" in needs:
-        parts.append(f"{guard.members} small networks")
+        parts.append(f"{guard.members} small networks and a naive Bayes")
     return ", ".join([*parts, guard.policy])
 
 
