@@ -274,7 +274,7 @@ def test_the_budget_of_everyone_is_judged_by_the_strongest_of_each_seed():
 
 
 def test_only_who_came_near_attacks_with_the_other_seeds():
-    found = {"a": {"0": [0.4, 0.2]}, "b": {"0": [0.3, 0.18]}, "c": {"0": [0.36, 0.1]}, "d": {"0": [0.375, 0.1]}}
+    found = {"a": {"0": [0.4, 0.2]}, "b": {"0": [0.3, 0.19]}, "c": {"0": [0.35, 0.1]}, "d": {"0": [0.375, 0.1]}}
     assert strong(found, "0") == ["a", "b", "d"]
 
 
