@@ -119,20 +119,25 @@ class Checker:
         guessing = float(np.bincount(self.y).max() / self.y.size)
         return Check(self.y.size, guessing, tuple(before), tuple(after))
 
-    def told(self, released: csr_array, name: str) -> float:
-        """How much one of the attackers infers, who retrains or does not, whichever gives him more.
+    def told(self, released: csr_array, retrained: str, unaware: Sequence[str]) -> float:
+        """How much the strongest of a few attackers infers: one who retrains, and some who learnt from original rows.
 
         That is the sum of his AUC and his accuracy, since one of them may fall while the other rises.
         """
-        (attack,) = (attack for attack in self.attacks if attack.name == name)
-        unaware, _ = self._original(attack, Progress())
-        found = self._after(attack, unaware, released, Progress())
-        return max(each.auc.value + each.accuracy.value for each in found)
+        found = []
+        for attack in (attack for attack in self.attacks if attack.name in {retrained, *unaware}):
+            original, _ = self._original(attack, Progress())
+            after = self._after(attack, original, released, Progress(), retrains=attack.name == retrained)
+            found += [each.auc.value + each.accuracy.value for each in after]
+        return max(found)
 
-    def _after(self, attack: Attack, unaware: Learnt, released: csr_array, progress: Progress) -> list[Inference]:
+    def _after(
+        self, attack: Attack, unaware: Learnt, released: csr_array, progress: Progress, retrains: bool = True
+    ) -> list[Inference]:
         """What an attacker infers from a release who learns from it, and who learnt from original rows."""
-        retrained = learn_by_group(attack, released, self.y, self.group, progress)
-        pairs = (("released", retrained), ("original", unaware))
+        pairs = [("original", unaware)]
+        if retrains:
+            pairs.insert(0, ("released", learn_by_group(attack, released, self.y, self.group, progress)))
         return [self._found(attack, learnt_from, learnt, released).at_best for learnt_from, learnt in pairs]
 
     def _original(self, attack: Attack, progress: Progress) -> tuple[Learnt, Inference]:

@@ -18,8 +18,8 @@ from attriguard.guard import AttriGuard
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
-# Who says how much an informed release tells.
-TRIED = "NB-A"
+# Who says how much an informed release tells: one who retrains, and some who do not.
+TRIED, UNAWARE = "NB-A", ("LR-A", "MLP-A", "NB-A")
 
 
 class Way(NamedTuple):
@@ -53,7 +53,7 @@ class OwnTable:
         self.group = divide_for_guards(users.y, seed)
         numbers = range(int(self.group.max()) + 1)
         self.guards = [copy.copy(guard).fit(users.X[self.group != k], users.y[self.group != k]) for k in numbers]
-        self.checker = Checker(users.X, users.y, divide(users.y, seed + 1), lineup([TRIED], random_state=seed))
+        self.checker = Checker(users.X, users.y, divide(users.y, seed + 1), lineup(UNAWARE, random_state=seed))
 
     def plan(self, way: Way, budget: float, progress: Progress) -> Plan:
         """The plan for all users; of informed ones, the one that tells least."""
@@ -69,7 +69,7 @@ class OwnTable:
             return plan(planner, None, progress)
         return best_share(
             partial(plan, planner),
-            lambda tried: self.checker.told(tried.release(0), TRIED),
+            lambda tried: self.checker.told(tried.release(0), TRIED, UNAWARE),
             lambda tried, *rest: plan(planner.learning_from(tried.release(0), self.users.y), *rest),
             progress,
         )[0]

@@ -23,8 +23,9 @@ from attriguard.operations.protector import Block
 from attriguard.progress import Progress
 
 ATTACKS = ("LR-A", "MLP-A", "NB-A", "RF-A")  # the slowest comes last
-# Who says in a trial how much a release tells: the strongest of those who learn in seconds.
-TRIAL = "NB-A"
+# Who says in a trial how much a release tells: the strongest of those who learn in seconds retrains, and these have
+# learnt from original rows.
+TRIED, UNAWARE = "NB-A", ATTACKS[:3]
 
 
 class ReleaseChecker:
@@ -47,11 +48,11 @@ class ReleaseChecker:
         return replace(found, forensics=added_rows(block.data, block.release))
 
     def told(self, released: csr_array) -> float:
-        """How much the trial's attacker infers, who retrains or does not, whichever gives him more.
+        """How much the strongest of the trial's attackers infers.
 
         ``released`` has the users and the items of the data.
         """
-        return self.checker.told(released[self.known], TRIAL)
+        return self.checker.told(released[self.known], TRIED, UNAWARE)
 
     def _earlier(self, release: csr_array, items: NDArray[Any]) -> csr_array:
         """What an earlier release told: an attacker has kept it."""
