@@ -81,7 +81,7 @@ class BeyondEveryone(Experiment):
         "who knows his users' values, leave little to an attacker who retrains."
     )
     reported = "Nothing; its guard knows nobody's value, and its attackers do not know the guard."
-    inputs = ("data", "guards of a half and of two groups", "attackers who retrain in ten ways")
+    inputs = ("data", "guards of a half and of three groups", "attackers who retrain in ten ways")
     in_paper = False
     sizes_of_its_own = True
     effort = (120.0, 7200.0)
