@@ -111,8 +111,9 @@ def test_a_refused_release_is_written_only_if_the_publisher_insists(data, releas
 def test_how_far_to_go_is_tried_out(data):
     """What ratings may say of the value is one of the multiples of its prior; every release names its own."""
     for budget in (1.0, 12.0):
-        (note,) = ag.protect(data, members=2, budget=budget, check=False, random_state=0).notes
-        assert float(note.split("may say ")[1].split(" times")[0]) in SHARES
+        tried, *more = ag.protect(data, members=2, budget=budget, check=False, random_state=0).notes
+        assert float(tried.split("may say ")[1].split(" times")[0]) in SHARES
+        assert [note.startswith("the budget is not used up") for note in more] == [True] * (budget == 12.0)
 
 
 def test_more_budget_does_not_tell_more(data):

@@ -19,6 +19,9 @@ from attriguard.operations.protector import Block, Prepared, Protector
 from attriguard.plan import Plan
 from attriguard.progress import Progress
 
+# A release that spends a smaller share of its budget says so.
+USED_UP = 0.95
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -40,8 +43,10 @@ class Candidate:
             lambda plan, share, part: self._after(plan)._plan(budget, share, part),
             progress,
         )
-        note = f"tried out: of a user's value the ratings may say {share:g} times what is known without them"
-        return self.protector.release(self.prepared, plan, self.chance), (note,)
+        notes = [f"tried out: of a user's value the ratings may say {share:g} times what is known without them"]
+        if plan.expected_cost.sum() < USED_UP * plan.budget.sum():
+            notes.append("the budget is not used up: with more removals ratings would point away from the value")
+        return self.protector.release(self.prepared, plan, self.chance), tuple(notes)
 
     def _shown(self, plan: Plan) -> csr_array:
         """Everybody's rows in a release."""
