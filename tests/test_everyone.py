@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -15,12 +13,10 @@ from hypothesis import strategies as st
 
 import attriguard as ag
 from attriguard.errors import ParameterError
-from attriguard.goals.base import Truth
 from attriguard.goals.price import Price
-from attriguard.goals.removing import MOST_BEYOND
 from attriguard.mechanism.shared import SharedDivergence, counts_at, mechanism_at, price_of_changes, price_of_noise
 from attriguard.mechanism.solver import kl_divergence, solve_mechanism
-from attriguard.noise.removals import ChangeSequences
+from attriguard.noise.removals import GUESSED_SHARE, ChangeSequences
 
 KEY = "a secret of 16 b"
 GOALS = ("mislead", "conceal", "both")
@@ -89,14 +85,15 @@ def test_the_budget_is_met_on_average(guard, data, budget: float) -> None:
 
 
 def test_changes_go_where_they_help(data) -> None:
-    """For the same number of changes, the ensemble is told less of all users together."""
+    """For the same number of changes, less is said of all users' values, each as likely as the ensemble has it."""
     train, test = data
     guard = ag.learn(train, goal="conceal", budget=2.0, random_state=0)
+    belief, target = guard.ensemble_.predict_proba(test.X), GUESSED_SHARE * guard.ensemble_.prior
 
     def told(over: str) -> float:
         released = guard.set_params(budget_over=over).plan(test.X).release(0)
-        posterior = guard.ensemble_.predict_proba(released)
-        return float((posterior * np.log(posterior / guard.ensemble_.prior)).sum(axis=1).mean())
+        said = np.log(guard.ensemble_.predict_proba(released) / target)
+        return float((belief * np.maximum(said, 0.0)).sum(axis=1).mean())
 
     assert told("everyone") < 0.9 * told("user")
 
@@ -145,7 +142,7 @@ def test_a_settled_price_makes_blocks_like_the_whole(guard, data, tmp_path: Path
     assert guard.price_.goal == guard.goal
     every = guard.plan(test.X, users=test.users)
     # Half of the users settled it, so all of them spend about the budget.
-    assert every.expected_cost.mean() == pytest.approx(2.0, rel=0.15) or guard.price_.noise == guard.price_.change == 0
+    assert every.expected_cost.mean() == pytest.approx(2.0, rel=0.15) or guard.price_.noise == guard.price_.removal == 0
     some = np.arange(3, test.n_users, 7)
     block = guard.plan(test.X[some], users=test.users[some])
     assert (block.release(key=KEY) != every.release(key=KEY)[some]).nnz == 0
@@ -159,40 +156,11 @@ def test_a_settled_price_makes_blocks_like_the_whole(guard, data, tmp_path: Path
     guard.price_ = None
 
 
-def test_removals_go_past_the_prior_where_changes_are_dear(data) -> None:
-    train, test = data
-    guard = ag.learn(train, goal="conceal", budget=1.0, budget_over="everyone", members=2, random_state=0)
-    dear = guard.settle(test.X).price_
-    assert 0 < dear.beyond <= MOST_BEYOND
-    cheap = guard.set_params(budget=30.0).settle(test.X).price_
-    assert cheap.change < dear.change
-    assert cheap.beyond < dear.beyond
-    # What a user's ratings shall point to lies past the prior, so the first value of all falls below its share of it.
-    guard.set_params(budget=1.0).settle(test.X)
-    plain = copy.copy(guard)
-    plain.price_ = replace(dear, beyond=0.0)
-    said = guard.posterior(test.X)
-    first = said.argmax(axis=1)
-    rows = np.arange(test.n_users)
-    left = [g.posterior(g.plan(test.X).release(0))[rows, first].mean() for g in (guard, plain)]
-    assert left[0] < left[1]
-
-
-def test_known_values_and_additions_stop_at_their_prior(data) -> None:
-    train, test = data
-    guard = ag.learn(train, goal="conceal", budget=1.0, budget_over="everyone", members=1, random_state=0)
-    assert guard.settle(test.X).price_.beyond > 0
-    assert guard.set_params(policy="add_new").settle(test.X).price_.beyond == 0
-    planner = guard.set_params(policy="modify_add").settle(test.X).planner()
-    finder = planner.goal.informed_finder(planner.settings, planner.learnt, Truth(test.y, 0.5))
-    assert finder.removals.target.beyond == 0
-
-
-def test_a_price_of_an_earlier_version_stops_at_the_prior() -> None:
+def test_a_price_of_an_earlier_version_counts_another_leakage() -> None:
+    """Then the price is found anew; one that was settled for noise alone is still good."""
     record = {"goal": "conceal", "budget": 4.0, "change": 0.1, "noise": 0.0, "left": 0.0}
-    assert Price.of(record) == Price("conceal", 4.0, change=0.1)
-    with pytest.raises(ParameterError, match="beyond"):
-        Price.of(record | {"beyond": -1.0})
+    assert Price.of(record) is None
+    assert Price.of(record | {"goal": "mislead", "change": 0.0, "noise": 0.2}) == Price("mislead", 4.0, noise=0.2)
 
 
 def test_no_user_gets_more_than_most(guard, data) -> None:
@@ -218,8 +186,8 @@ def test_what_cannot_be_is_refused(data) -> None:
     guard = ag.learn(train, goal="mislead", budget=2.0)
     with pytest.raises(ParameterError, match="only a budget of everyone has a price"):
         guard.settle(train.X)
-    with pytest.raises(ParameterError, match="change"):
-        Price.of({"goal": "conceal", "budget": 1.0, "change": -1.0, "noise": 0.0, "left": 0.0})
+    with pytest.raises(ParameterError, match="removal"):
+        Price.of({"goal": "conceal", "budget": 1.0, "removal": -1.0, "noise": 0.0, "left": 0.0})
 
 
 def test_batches_need_a_settled_price(data) -> None:

@@ -174,7 +174,7 @@ class Both(Goal):
         removing, adding = progress.parts(1, 3)
         found = finder.shared.share(X, finder.split * budget * X.shape[0], removing)
         left = max(budget - float(found.counts()[1].mean()), 0.0)
-        price = Price(self.name, budget, change=found.price, left=left, beyond=found.beyond)
+        price = Price(self.name, budget, removal=found.price, left=left)
         priced = replace(finder, shared=at_price(finder.removals, price), left=left)
         edits = priced.find(X, np.full(X.shape[0], budget), adding)
         noise = price_of_noise(make_target(settings.target, learnt.counts), edits.costs_in_reach, budget)

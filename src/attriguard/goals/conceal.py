@@ -20,7 +20,7 @@ from attriguard.goals.removing import Removals, SharedRemovals, at_price
 from attriguard.mechanism.shared import SharedCounts
 from attriguard.mechanism.strategies import Counts, Mechanism
 from attriguard.noise.policy import Policy
-from attriguard.noise.removals import AT_THE_PRIOR, Target
+from attriguard.noise.removals import UNKNOWN, Target
 from attriguard.plan import Finder
 from attriguard.progress import Progress
 
@@ -75,7 +75,7 @@ class Conceal(Goal):
         return replace(learnt, models={**learnt.models, ENSEMBLE: joined})
 
     def remembering(self, finder: Finder, own: csr_array) -> Finder:
-        """How far a removal goes is decided by users' own ratings: rows of later releases say little already."""
+        """How likely each value is, users' own ratings say: rows of later releases say little already."""
         return finder.remembering(own) if isinstance(finder, (Removals, SharedRemovals)) else finder
 
     def mechanism(self, settings: Settings, learnt: Learnt) -> Mechanism:
@@ -88,7 +88,7 @@ class Conceal(Goal):
         """What a removed rating must lower the leakage by."""
         shared = SharedRemovals(removals=removals(settings, learnt, truth=truth))
         found = shared.share(X, settings.budget * X.shape[0], progress)
-        return Price(self.name, settings.budget, change=found.price, beyond=found.beyond)
+        return Price(self.name, settings.budget, removal=found.price)
 
     def model(self, learnt: Learnt) -> Classifier:
         """The ensemble."""
@@ -103,7 +103,7 @@ def removals(
     settings: Settings, learnt: Learnt, locked: csr_array | None = None, truth: Truth | None = None
 ) -> Removals:
     """Phase I on the learnt ensemble."""
-    target = AT_THE_PRIOR if truth is None else Target(truth.codes, truth.share)
+    target = UNKNOWN if truth is None else Target(truth.codes, truth.share)
     return Removals(ensemble=ensemble_of(learnt), constraints=settings.constraints, locked=locked, target=target)
 
 

@@ -25,16 +25,14 @@ class Price:
 
     goal: str
     budget: float
-    change: float = 0.0  # nats of leakage, for a removed rating
+    removal: float = 0.0  # nats of leakage, for a removed rating
     noise: float = 0.0  # nats of divergence, for a unit of cost
     left: float = 0.0  # what removals leave of the budget
-    beyond: float = 0.0  # how far past the prior removals go
 
     @classmethod
     def of(cls, record: Any) -> Self | None:
-        """A price as JSON holds it."""
-        if record is None:
+        """A price as JSON holds it; earlier guards count the leakage otherwise, so their price of a removal is none."""
+        if record is None or record.get("change"):
             return None
-        numbers = {name: record[name] for name in ("budget", "change", "noise", "left")}
-        numbers["beyond"] = record.get("beyond", 0.0)  # earlier guards stop at the prior
+        numbers = {name: record.get(name, 0.0) for name in ("budget", "removal", "noise", "left")}
         return cls(str(record["goal"]), **{name: check_number(n, name=name, low=0.0) for name, n in numbers.items()})

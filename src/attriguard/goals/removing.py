@@ -13,14 +13,10 @@ from attriguard.goals.price import Price
 from attriguard.mechanism.shared import counts_at, price_of_changes
 from attriguard.noise.constraints import Constraints
 from attriguard.noise.edits import Edits
-from attriguard.noise.removals import AT_THE_PRIOR, ChangeSequences, Target, find_changes
+from attriguard.noise.removals import UNKNOWN, ChangeSequences, Target, find_changes
 from attriguard.plan import AtMost, Finder, Most
 from attriguard.progress import Progress
 
-# Where changes are dear, many users keep what tells, and an attacker who weighs what is missing infers more than from
-# the row alone. So the changes there go past the prior: by so much a nat of the price, at most so far. Where changes
-# are cheap, going past it would mark the value. Chosen on users that no figure is about (docs/notebook/everyone.md).
-BEYOND_A_NAT, MOST_BEYOND = 6.0, 0.5
 # A price at which the search goes on.
 NEVER = -1.0
 # No user gets more than this many times the budget, or a few more of a small one: further changes gain little.
@@ -38,7 +34,7 @@ class Removals:
     ensemble: Ensemble
     constraints: Constraints
     locked: csr_array | None = None
-    target: Target = AT_THE_PRIOR
+    target: Target = UNKNOWN
 
     @property
     def follows_budget(self) -> bool:
@@ -77,16 +73,8 @@ class Removals:
         locked = None if self.locked is None else self.locked[users]
         return replace(self, locked=locked, target=self.target.of_users(users))
 
-    def going_beyond(self, price: float) -> Removals:
-        """The same past the prior, as far as is right where a change costs that much; additions stop at the prior."""
-        return self.past(min(BEYOND_A_NAT * price, MOST_BEYOND) if self.constraints.policy.modify else 0.0)
-
-    def past(self, beyond: float) -> Removals:
-        """The same that far past the prior; where users' values are known, their share says how far."""
-        return self if self.target.codes is not None else replace(self, target=replace(self.target, beyond=beyond))
-
     def remembering(self, own: csr_array) -> Removals:
-        """The same for rows that earlier releases have changed: the target lies past what users' own ratings say."""
+        """The same for rows that earlier releases have changed: users' own ratings say how likely each value is."""
         return replace(self, target=replace(self.target, own=own))
 
     def possible(self, X: csr_array) -> int:
@@ -105,7 +93,6 @@ class Shared:
     found: ChangeSequences
     gains: NDArray[np.float32]
     price: float
-    beyond: float  # how far past the prior they go
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many changes of each user gain more than the price, and how many at least as much."""
@@ -116,7 +103,7 @@ class Shared:
 class SharedRemovals:
     """Phase I of concealing under a budget of everyone: the candidates are the two counts next to the price.
 
-    Without a price, both the price and how far the removals go past the prior are found for the users at hand.
+    Without a price, it is found for the users at hand.
     """
 
     removals: Removals
@@ -150,21 +137,16 @@ class SharedRemovals:
         n, depth = X.shape[0], self._depth(X, total / max(X.shape[0], 1))
         if self.price is not None:
             found = self._changes(X, depth, self.price, progress)
-            return Shared(found, found.gains(), self.price, self.removals.target.beyond)
-        trying, further_trying, finding = progress.parts(1, 1, ONE_IN)
-        some = np.arange(0, n, ONE_IN if n >= FEW_USERS else 1)
-        price = self._price_on(some, X, depth, total, trying)
-        further = replace(self, removals=self.removals.going_beyond(price))
-        if further.removals.target.beyond > 0.0:
-            price = further._price_on(some, X, depth, total, further_trying)
-        least = CAUTION * price if n >= FEW_USERS else NEVER
+            return Shared(found, found.gains(), self.price)
+        trying, finding = progress.parts(1, ONE_IN)
+        least = CAUTION * self._price_on(np.arange(0, n, ONE_IN), X, depth, total, trying) if n >= FEW_USERS else NEVER
         while True:
-            found = further._changes(X, depth, least, finding)
+            found = self._changes(X, depth, least, finding)
             gains = found.gains()
             price = price_of_changes(gains, total)
             # Changes that are worth less than the least price were not looked for.
             if price >= least:
-                return Shared(found, gains, price, further.removals.target.beyond)
+                return Shared(found, gains, price)
             least = CAUTION * price if price > 0 else NEVER
 
     def _price_on(self, some: NDArray[np.int64], X: csr_array, depth: int, total: float, progress: Progress) -> float:
@@ -186,4 +168,4 @@ def at_price(removals: Removals, price: Price | None) -> SharedRemovals:
     """Removals under a budget of everyone, at a price that has been settled; or at one that is found (None)."""
     if price is None:
         return SharedRemovals(removals=removals)
-    return SharedRemovals(removals=removals.past(price.beyond), price=price.change)
+    return SharedRemovals(removals=removals, price=price.removal)

@@ -1,11 +1,11 @@
 """The search of the goal "conceal": the changes that lower most what an ensemble infers from a user's ratings.
 
-The leakage of a user's ratings is KL(mean posterior ‖ target) in nats: how far the ensemble's posterior is from what it
-shall say. The target is the prior, what the ensemble would say without them, or lies beyond it. Where the user's own
-value is known, what the ratings say of that value counts alone: log(mean posterior / target) there, or 0 where they say
-no more of it than they shall. A changed entry moves
-every member's pre-activations by one row of the first layer; the layer after it is small. The compiler may reorder the
-sums, but does so in the same way for every user, so the result does not depend on the number of threads.
+The leakage of a user's ratings is what they say of the user's own value, in nats: log(mean posterior / target) there,
+or 0 where they say no more of it than they shall. Where that value is not known, it is what is expected of the value,
+each value being as likely as the user's own ratings say. The target is a share of the prior, which is what the ensemble
+would say without ratings. A changed entry moves every member's pre-activations by one row of the first layer; the layer
+after it is small. The compiler may reorder the sums, but does so in the same way for every user, so the result does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from attriguard.kernels.types import ROWS, const, out
 FAST = {"contract", "reassoc", "nsz"}
 # What an item is to a user: it may be added, it may be removed, or it stays as it is.
 OTHER, OWN, FIXED = 0, 1, 2
-# A value that the ratings rule out gets no more than this many times its prior, before the power is taken.
-MOST_BEYOND = 1e3
 # So many changes are tried at a time: `_add_up` has a sum for each.
 TOGETHER = 5
 
@@ -112,17 +110,12 @@ def _posteriors(
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _leakage(mean: Any, prior: Any, own: int) -> Any:
-    """KL(mean posterior ‖ prior), where the prior is the target; for users whose own value is known that value's part.
-
-    Of that no more than 0 is asked.
-    """
+def _leakage(mean: Any, target: Any, belief: Any) -> Any:
+    """Σ belief · max(0, log(mean posterior / target)): what is expected to be said of the user's own value."""
     leakage = np.float32(0.0)
-    if own >= 0:
-        return max(np.float32(math.log(max(mean[own], np.float32(1e-30)) / prior[own])), leakage)
     for v in range(mean.shape[0]):
-        if mean[v] > np.float32(0.0):
-            leakage += mean[v] * math.log(mean[v] / prior[v])
+        if belief[v] > np.float32(0.0) and mean[v] > target[v]:
+            leakage += belief[v] * np.float32(math.log(mean[v] / target[v]))
     return leakage
 
 
@@ -136,21 +129,9 @@ def _enter_row(indices: Any, data: Any, W1: Any, b1: Any, pre: Any) -> None:
             pre[h] += x * row[h]
 
 
-@njit(cache=True, nogil=True)
-def _go_beyond(posterior: Any, beyond: float, prior: Any) -> None:
-    """Move the prior away from what the ratings say: prior · (prior / posterior)^beyond, and add up to 1 again."""
-    total = 0.0
-    for v in range(prior.shape[0]):
-        ratio = min(prior[v] / max(np.float64(posterior[v]), 1e-30), MOST_BEYOND)
-        prior[v] *= np.float32(ratio**beyond)
-        total += prior[v]
-    for v in range(prior.shape[0]):
-        prior[v] /= np.float32(total)
-
-
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _slopes(
-    pre: Any, ends: Any, outputs: Any, counts: Any, shares: Any, mean: Any, prior: Any, own_value: int, rises: Any,
+    pre: Any, ends: Any, outputs: Any, counts: Any, shares: Any, mean: Any, target: Any, belief: Any, rises: Any,
     slope: Any,
 ) -> None:  # fmt: skip
     """How fast the leakage rises with each pre-activation, given the members' posteriors and their mean.
@@ -159,10 +140,7 @@ def _slopes(
     """
     zero, n, m = np.float32(0.0), ends.shape[0] - 1, mean.shape[0]
     for v in range(m):  # the leakage's derivative by the mean
-        if own_value < 0:
-            mean[v] = math.log(max(mean[v], np.float32(1e-30)) / prior[v])
-        else:
-            mean[v] = np.float32(1.0) / max(mean[v], np.float32(1e-30)) if v == own_value else zero
+        mean[v] = belief[v] / mean[v] if mean[v] > target[v] else zero
     for c in range(n):
         low, high, share, middle = ends[c], ends[c + 1], shares[c * m : (c + 1) * m], zero
         for v in range(m):
@@ -266,20 +244,19 @@ def conceal_rows(
     indptr: Any, indices: Any, data: Any, free: Any, pool: Any, entry: Any, locked_indptr: Any, locked: Any,
     own_indptr: Any, own_indices: Any, own_data: Any,
     W1: Any, b1: Any, ends: Any, outputs: Any, b2: Any, counts: Any, priors: Any, truth: Any, left: float,
-    beyond: float, tried: int, price: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
+    guessed: float, tried: int, price: float, start: int, stop: int, found: Any, items: Any, values: Any, leakage: Any,
 ) -> None:  # fmt: skip
     """For users `start` to `stop`: one change after another, each the one with the least leakage after it.
 
     A change removes one of the user's ratings that is `free`, or adds an item of the `pool` with its value in `entry`,
     if the user has not rated it and it is not `locked`. Of all changes, the `tried` that promise most by the slope of
     the leakage are tried out; of equally good ones, the more promising is taken. `counts` says what each member
-    counts. Where `truth` has a user's value, -1 or nothing at all otherwise, his target is `left` times its prior, and
-    a leakage of 0 ends the search. For other users, where `beyond` is above 0, the target lies beyond the prior, away
-    from what the user's ratings say, or the `own` ratings, where they are given: a row for every user, or none at all.
-    A user gets no more changes once no
-    larger number of them can be worth `price` nats each; below 0, nothing ends the search. `found` counts a user's
-    changes, `items` and `values` list them in order, `leakage` holds the leakage before the first change and after
-    each; where a user has fewer changes, the last one is repeated.
+    counts. Where `truth` has a user's value, the target is `left` times the prior. It has -1, or nothing at all, where
+    the value is not known: then the target is `guessed` times the prior, and how likely each value is, the user's
+    ratings say, or the `own` ones, where they are given: a row for every user, or none at all. A leakage of 0 ends the
+    search. A user gets no more changes once no larger number of them can be worth `price` nats each; below 0, nothing
+    else ends the search. `found` counts a user's changes, `items` and `values` list them in order, `leakage` holds the
+    leakage before the first change and after each; where a user has fewer changes, the last one is repeated.
     """
     hidden, (n_members, m), most = b1.shape[0], b2.shape, items.shape[1]
     pre, slope, then = np.empty(hidden, np.float32), np.empty(hidden, np.float32), np.empty(hidden, np.float32)
@@ -296,22 +273,24 @@ def conceal_rows(
     rise, reach = np.empty(longest, np.float32), np.empty(longest, np.float32)
     rises, places = np.empty(min(tried, longest), np.float32), np.empty(min(tried, longest), np.int64)
     state, none = np.zeros(W1.shape[0], np.uint8), np.float32(0.0)
-    prior, scratch = np.empty(m, np.float32), np.zeros(m + 4, np.float32)
+    target, belief, scratch = np.empty(m, np.float32), np.empty(m, np.float32), np.zeros(m + 4, np.float32)
     for u in range(start, stop):
         first, last = indptr[u], indptr[u + 1]
         value = truth[u] if truth.shape[0] > 0 else -1
-        prior[:] = priors
+        target[:] = priors * np.float32(left if value >= 0 else guessed)
         _enter_row(indices[first:last], data[first:last], W1, b1, pre)
         _posteriors(pre, W1, *unmoved, ends, outputs, b2, counts, work)
         share[:], mean[:] = shares[0], means[0]
         if value >= 0:
-            prior[value] *= np.float32(left)
-        elif beyond > 0.0:
-            if own_indptr.shape[0] > 1:
-                low, high = own_indptr[u], own_indptr[u + 1]
-                _enter_row(own_indices[low:high], own_data[low:high], W1, b1, then)
-                _posteriors(then, W1, *unmoved, ends, outputs, b2, counts, work)
-            _go_beyond(means[0], beyond, prior)
+            belief[:] = none
+            belief[value] = np.float32(1.0)
+        elif own_indptr.shape[0] > 1:
+            low, high = own_indptr[u], own_indptr[u + 1]
+            _enter_row(own_indices[low:high], own_data[low:high], W1, b1, then)
+            _posteriors(then, W1, *unmoved, ends, outputs, b2, counts, work)
+            belief[:] = means[0]
+        else:
+            belief[:] = mean
         for e in range(first, last):
             state[indices[e]] = OWN if free[e] else FIXED
         for e in range(locked_indptr[u], locked_indptr[u + 1]):
@@ -324,12 +303,12 @@ def conceal_rows(
         for p in range(pool.shape[0]):
             changed[n], moves[n], was[n] = pool[p], entry[p], OTHER
             n += 1
-        leakage[u, 0] = _leakage(mean, prior, value)
+        leakage[u, 0] = _leakage(mean, target, belief)
         found[u], lowest = 0, np.float64(leakage[u, 0])
         for k in range(most):
-            if price * (k + 1) > lowest or (value >= 0 and leakage[u, k] <= none):
+            if price * (k + 1) > lowest or leakage[u, k] <= none:
                 break
-            _slopes(pre, ends, outputs, counts, share, mean, prior, value, scratch, slope)
+            _slopes(pre, ends, outputs, counts, share, mean, target, belief, scratch, slope)
             count, fresh = _promising(
                 slope, then, fresh, W1, changed[:n], moves[:n], state, was[:n], rise[:n], reach[:n], rises, places
             )  # fmt: skip
@@ -338,7 +317,7 @@ def conceal_rows(
                 some = places[tries : min(tries + TOGETHER, count)]
                 _posteriors(pre, W1, changed, moves, some, ends, outputs, b2, counts, work)
                 for t in range(some.shape[0]):
-                    after = _leakage(means[t], prior, value)
+                    after = _leakage(means[t], target, belief)
                     if after < best:
                         best, item, change = after, changed[some[t]], moves[some[t]]
                         share[:], mean[:] = shares[t], means[t]

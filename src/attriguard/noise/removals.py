@@ -1,8 +1,9 @@
 """Phase I of the goal "conceal": one change after another, always the one after which the ensemble knows least.
 
-What the ensemble knows of a user is called leakage: KL(posterior ‖ target), in nats. The target is the prior, or lies
-beyond it, away from what the user's ratings say. Where a user's own value is known, what his ratings say of that value
-is the leakage: log(posterior / target) there, and 0 where they say no more than they shall.
+What the ratings say of the user's own value is called leakage, in nats: log(posterior / target) there, and 0 where they
+say no more than they shall. The target is a share of the prior. Of a user whose value is not known the leakage is what
+is expected of it: Σ belief · max(0, log(posterior / target)), where the belief is the posterior of the user's ratings
+before any change.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ POOL = 200
 # Of the removals that may come next, this many are tried out: more leave the same leakage on average. An addition moves
 # the leakage too far for its slope to tell how far.
 TRIED = 5
+# What ratings may say of a value that is not known, as a multiple of its prior: less than 1, since what is missing
+# tells, too. Chosen on users that no figure is about (docs/notebook/everyone.md).
+GUESSED_SHARE = 0.85
 # Users a thread works on at a time.
 FEWEST_USERS = 8
 
@@ -107,14 +111,10 @@ class ChangeSequences:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the ratings of users shall say: the prior, or what lies past it, away from what their own ratings say.
-
-    Of a user whose value is known they shall say that value's prior times ``share``, whatever else they say.
-    """
+    """What the ratings of users may say of their values: known ones, or as likely as their own ratings say."""
 
     codes: NDArray[np.int64] | None = None  # each user's value, -1 where it is not known; None: of nobody
-    share: float = 1.0
-    beyond: float = 0.0  # how far past the prior: prior · (prior / posterior)^beyond
+    share: float = 1.0  # of the prior, where the value is known; elsewhere it is GUESSED_SHARE
     own: csr_array | None = None  # the users' own ratings; None: those that are searched
 
     def of_users(self, users: NDArray[np.int64]) -> Target:
@@ -123,7 +123,7 @@ class Target:
         return replace(self, codes=codes, own=None if self.own is None else self.own[users])
 
 
-AT_THE_PRIOR = Target()
+UNKNOWN = Target()
 
 
 def find_changes(
@@ -133,7 +133,7 @@ def find_changes(
     most: int,
     *,
     locked: Any = None,
-    target: Target = AT_THE_PRIOR,
+    target: Target = UNKNOWN,
     price: float = -1.0,
     progress: ProgressLike = None,
 ) -> ChangeSequences:
@@ -151,7 +151,7 @@ def find_changes(
     pool = np.empty(0, dtype=np.int32) if modify else addition_pool(ensemble, constraints)
     given = (indptr, indices, data, free.astype(np.uint8), pool, upper[pool].astype(np.float32))
     truth = np.empty(0, dtype=np.int64) if target.codes is None else target.codes.astype(np.int64)
-    model, past = (*ensemble.net, ensemble.prior, truth), (target.share, target.beyond)
+    model, shares = (*ensemble.net, ensemble.prior, truth), (target.share, GUESSED_SHARE)
     tried = TRIED if modify else max(pool.size, 1)
     result = ChangeSequences(
         np.zeros(n, dtype=np.int64),
@@ -166,7 +166,7 @@ def find_changes(
     def work(start: int, stop: int) -> None:
         from attriguard.kernels.conceal import conceal_rows
 
-        conceal_rows(*given, *held, *own, *model, *past, tried, price, start, stop, *out)
+        conceal_rows(*given, *held, *own, *model, *shares, tried, price, start, stop, *out)
 
     progress = Progress.of(progress)
     count = None if progress.quiet else progress.counter(n, "looking for what tells most")

@@ -32,7 +32,7 @@ from attriguard.goals import GOALS, Learnt
 from attriguard.goals.mislead import CLASSIFIER
 from attriguard.guard import AttriGuard
 from attriguard.noise.registry import get as get_search
-from attriguard.noise.removals import TRIED, addition_pool
+from attriguard.noise.removals import GUESSED_SHARE, TRIED, addition_pool
 
 FORMAT, VERSION = "attriguard page", 1
 # Shares of the values are told in so many parts: no finer, since exact counts would tell about single users.
@@ -80,6 +80,7 @@ def pack(guard: AttriGuard, *, titles: Sequence[str] | None = None, members: int
         "shares": shares(guard.counts_).tolist(),
         "models": models,
         "tried": TRIED,
+        "guessed": GUESSED_SHARE,
         "about": {name: _told(guard.metadata_[name]) for name in PUBLIC if name in guard.metadata_},
     }
     page_guard = unpack(card, bytes(buffer))

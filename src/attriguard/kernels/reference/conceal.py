@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from attriguard.kernels.reference.arrays import Floats, Ints, dense
 
-# A value that the ratings rule out gets no more than this many times its prior, before the power is taken.
-MOST_BEYOND = 1e3
 # A step small enough to tell a slope by.
 SMALL = 1e-6
 
@@ -19,29 +17,26 @@ SMALL = 1e-6
 def conceal(
     x: Floats,
     posterior: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    prior: Floats,
+    target: Floats,
+    belief: Floats,
     fixed: NDArray[np.bool_],
     additions: dict[int, float],
     most: int,
     *,
     tried: int = 10**9,
     price: float = -1.0,
-    value: int = -1,
 ) -> tuple[list[int], list[float]]:
     """The changes of one user's dense row, one after another, each the one with the least leakage after it.
 
     Own ratings that are not fixed may be removed; ``additions`` maps items that may be added to their value. Of all
     changes, the ``tried`` are looked at in whose direction the leakage falls fastest, by its differences. Gives the
-    changed items in order, and the leakage before the first and after each: KL(posterior ‖ prior) in nats, or what the
-    row says of the user's own ``value`` above its prior. Where no larger number of changes can be worth ``price`` nats
-    each, or nothing is said of the value any more, no more is changed.
+    changed items in order, and the leakage before the first and after each, in nats: Σ belief · max(0, log(posterior /
+    target)). Where no larger number of changes can be worth ``price`` nats each, or there is no leakage, no more is
+    changed.
     """
 
     def leakage_of(row: NDArray[np.float64]) -> float:
-        p = posterior(row)
-        if value >= 0:
-            return max(float(np.log(p[value] / prior[value])), 0.0)
-        return float((p * np.log(np.maximum(p, 1e-300) / prior)).sum())
+        return float(belief @ np.maximum(np.log(np.maximum(posterior(row), 1e-300) / target), 0.0))
 
     now = x.astype(np.float64)
     left = [(int(j), 0.0) for j in np.flatnonzero(x) if not fixed[j]]
@@ -50,7 +45,7 @@ def conceal(
     for k in range(min(most, len(left))):
         if price * (k + 1) > min(leakage[c] + price * c for c in range(k + 1)):
             break
-        if value >= 0 and leakage[k] == 0.0:
+        if leakage[k] == 0.0:
             break
         rises = [leakage_of(_moved(now, j, entry, SMALL)) for j, entry in left]
         promising = [left[k] for k in np.argsort(rises, kind="stable")[:tried]]
@@ -89,7 +84,7 @@ def conceal_rows(
     free: Ints, pool: Ints, entry: Floats, locked_indptr: Ints, locked: Ints,
     own_indptr: Ints, own_indices: Ints, own_data: Floats,
     W1: Floats, b1: Floats, ends: Ints, outputs: Floats, b2: Floats, counts: Floats,
-    priors: Floats, truth: Ints, left: float, beyond: float,
+    priors: Floats, truth: Ints, left: float, guessed: float,
     tried: int, price: float,
     start: int, stop: int,
     found: Ints, items: Ints, values: Floats, leakage: Floats,
@@ -104,14 +99,11 @@ def conceal_rows(
         fixed[indices[own]] = free[own] == 0
         fixed[locked[locked_indptr[u] : locked_indptr[u + 1]]] = True
         additions = dict(zip(pool.tolist(), entry.tolist(), strict=True))
-        prior, value = priors.astype(np.float64), int(truth[u]) if truth.size else -1
-        if value >= 0:
-            prior[value] *= left
-        else:
-            prior *= np.minimum(prior / posterior(said_by[u].astype(np.float64)), MOST_BEYOND) ** beyond
-            prior /= prior.sum()
-        most = items.shape[1]
-        changes, after = conceal(X[u], posterior, prior, fixed, additions, most, tried=tried, price=price, value=value)
+        value = int(truth[u]) if truth.size else -1
+        known = value >= 0
+        belief = np.eye(priors.size)[value] if known else posterior(said_by[u].astype(np.float64))
+        target, most = priors.astype(np.float64) * (left if known else guessed), items.shape[1]
+        changes, after = conceal(X[u], posterior, target, belief, fixed, additions, most, tried=tried, price=price)
         found[u] = len(changes)
         for k, item in enumerate(changes):
             items[u, k], values[u, k] = item, 0.0 if X[u, item] else additions[item]

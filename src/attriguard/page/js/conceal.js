@@ -5,7 +5,7 @@
 // only these are looked at again. So a candidate costs about as much as its row of weights, and stays exact. Of the
 // removals, only the few that promise most by the slope of the leakage are tried out, as the package does.
 
-import {addScaled, addTo, leakageOf, meanPosterior, memberScores, sumsOf} from "./guard.js";
+import {addScaled, addTo, meanPosterior, memberScores, sumsOf} from "./guard.js";
 
 const OTHER = 0, OWN_RATING = 1, SETTLED = 2;
 
@@ -17,12 +17,15 @@ export function startSequence(guard, person) {
   for (const item of person.fixed) state[item] = SETTLED;
   // A policy that lets existing ratings change removes; one that does not adds, from a pool that the card names.
   const candidates = modify ? items : Int32Array.from(guard.card.pool || []);
+  const sums = sumsOf(model, items, entries);
   const search = {
     candidates,
     moves: modify ? entries.map((entry) => -entry) : Float64Array.from(candidates, (item) => guard.upper[item]),
     wanted: modify ? OWN_RATING : OTHER,
     state,
-    sums: sumsOf(model, items, entries),
+    sums,
+    belief: model.posterior(sums), // how likely each value is, by all that the person has rated
+    target: model.prior.map((share) => guard.card.guessed * share),
     on: new Uint8Array(model.width),
     pulls: new Float64Array(candidates.length * model.outputBias.length),
     tried: modify ? guard.card.tried : Infinity,
@@ -35,12 +38,12 @@ export function startSequence(guard, person) {
 
 /** Go on until there are `most` changes, or nothing is left. Of equally good ones, the more promising is taken. */
 export function extendSequence(guard, search, most) {
-  const model = guard.ensemble, {candidates, moves, state, sums, changes} = search;
+  const model = guard.ensemble, {candidates, moves, state, sums, changes, belief, target} = search;
   while (changes.length < most && !search.ended) {
     const scores = memberScores(model, sums);
     let best = Infinity, at = -1;
     for (const c of steepest(model, search, scores)) {
-      const after = leakageOf(meanPosterior(scoresAfter(model, search, scores, c), model.shares, model.m), model.prior);
+      const after = toldBy(meanPosterior(scoresAfter(model, search, scores, c), model.shares, model.m), target, belief);
       if (after < best) [best, at] = [after, c];
     }
     search.ended = at < 0;
@@ -55,10 +58,10 @@ export function extendSequence(guard, search, most) {
 }
 
 /** The candidates that may come next, those first in whose direction the leakage falls fastest; at most `tried`. */
-function steepest(model, {candidates, moves, state, wanted, pulls, tried}, scores) {
+function steepest(model, {candidates, moves, state, wanted, pulls, tried, belief, target}, scores) {
   const open = Array.from(candidates.keys()).filter((c) => state[candidates[c]] === wanted);
   if (open.length <= 1) return open;
-  const slopes = slopesOf(model, scores), size = slopes.length, rises = new Map();
+  const slopes = slopesOf(model, scores, belief, target), size = slopes.length, rises = new Map();
   for (const c of open) {
     let rise = 0;
     for (let k = 0; k < size; k++) rise += slopes[k] * pulls[c * size + k];
@@ -67,10 +70,19 @@ function steepest(model, {candidates, moves, state, wanted, pulls, tried}, score
   return open.sort((a, b) => rises.get(a) - rises.get(b)).slice(0, tried);
 }
 
+/** The leakage: what a posterior says of the person's own value, each value being as likely as the belief has it. */
+function toldBy(posterior, target, belief) {
+  let told = 0;
+  for (let v = 0; v < posterior.length; v++) {
+    if (posterior[v] > target[v]) told += belief[v] * Math.log(posterior[v] / target[v]);
+  }
+  return told;
+}
+
 /** How fast the leakage rises with each member's score of each value. */
-function slopesOf({prior, shares: counts, m}, scores) {
+function slopesOf({shares: counts, m}, scores, belief, target) {
   const shares = Float64Array.from(scores), mean = meanPosterior(shares, counts, m);
-  const told = mean.map((share, v) => Math.log(Math.max(share, 1e-30) / prior[v]));
+  const told = mean.map((share, v) => (share > target[v] ? belief[v] / share : 0));
   for (let first = 0; first < shares.length; first += m) {
     let total = 0, middle = 0;
     for (let v = 0; v < m; v++) total += shares[first + v];
