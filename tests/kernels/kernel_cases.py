@@ -88,10 +88,13 @@ def conceal(rng):
     truth = rng.integers(-1, m, rng.choice([0, n]))
     most, price = int(rng.integers(0, n_items + 3)), float(rng.choice([-1.0, 0.05, 0.3]))
     tried = int(rng.choice([1, 2, 5, 100]))
+    # Where ratings say more than they may of every value, all slopes vanish before the first change, and what promises
+    # most is chance; then all changes are tried.
+    guessed = 1.0 if tried < 100 else float(rng.choice([0.5, 0.85, 1.0]))
     out = (untouched(n, np.int64), untouched((n, most), np.int32), untouched((n, most), np.float32))
     given = [indptr, indices, data, free, pool, entry, *rows(rng, n, n_items, 0.2)[:2]]
     given += [*rows(rng, n if rng.random() < 0.5 else 0, n_items), *model]
-    given += [truth, float(rng.choice([0.05, 1.0, 1.4])), float(rng.choice([0.0, 0.5, 2.0])), tried, price]
+    given += [truth, float(rng.choice([0.05, 1.0, 1.4])), guessed, tried, price]
     return [*given, *span(rng, n), *out, untouched((n, most + 1), np.float32)]
 
 

@@ -74,7 +74,7 @@ class BeyondEveryone(Experiment):
     """The budget of everyone, strangers and informed, against all attackers."""
 
     name = "beyond-everyone"
-    revision = 2
+    revision = 3
     title = "Beyond: one budget for everyone"
     claim = (
         "Not in the paper, whose users have a budget each: changes that are spent where they help most, by a publisher "
@@ -100,7 +100,7 @@ class BeyondEveryone(Experiment):
                 for name, attacking in inner.each(names, str):
                     parts = zip(setting.budgets, attacking.parts(*[1.0] * len(setting.budgets)), strict=True)
                     known.setdefault(name, {})[str(seed)] = [
-                        work.kept(partial(setting.accuracy, name, budget, each), self.name, self.revision,
+                        work.kept(partial(setting.accuracy, name, budget, each), self.name, setting.revision,
                                   setting.name, seed, name, budget)
                         for budget, each in parts
                     ]  # fmt: skip
@@ -207,7 +207,7 @@ def attack(name: str, guard: AttriGuard, seed: int, *, originals: bool = False) 
 class _Strangers:
     """Three groups of users that share nobody."""
 
-    name = STRANGERS
+    name, revision = STRANGERS, 3
 
     def __init__(self, work: Workspace, seed: int) -> None:
         self.work, self.seed, self.budgets = work, seed, work.profile.goal_budgets
@@ -238,7 +238,7 @@ class _Strangers:
 class _Informed:
     """A publisher's own table, half of whose values the attacker knows."""
 
-    name = INFORMED
+    name, revision = INFORMED, 2
 
     def __init__(self, work: Workspace, seed: int) -> None:
         self.work, self.seed, self.budgets = work, seed, work.profile.cost_budgets
