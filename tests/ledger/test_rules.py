@@ -225,6 +225,23 @@ def test_cells_of_a_new_column_stay_from_then_on(tmp_path, data, guard):
     assert len(list((tmp_path / "l").glob("cells-*"))) == cells  # what is kept is not kept twice
 
 
+def test_titles_of_added_rows_are_those_of_the_items_now(tmp_path, data, guard):
+    """An item that was renamed: a row that alone has the old name would be one that was made up."""
+
+    def titled(table, year):
+        titles = [f"item {item}, {year if item % 3 else 2000}" for item in table["item"].to_pylist()]
+        return table.append_column("title", pa.array(titles))
+
+    table = data.to_arrow()
+    given = {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    first = ag.protect(titled(table, 2001), guard, **given)
+    first.save(tmp_path / "may.parquet")
+    second = ag.protect(titled(table, 2002), guard, **given)
+    assert second.summary.added > 100
+    assert second.table.equals(titled(second.table.drop_columns("title"), 2002))
+    assert second.table.drop_columns("title").equals(first.table.drop_columns("title"))
+
+
 @pytest.mark.parametrize("goal", ["conceal", "mislead"])
 def test_a_hidden_like_is_not_shown_as_a_row_that_says_no(tmp_path, data, goal):
     """Some tables have a row with 0 for what a user does not like, or no longer likes."""

@@ -147,9 +147,10 @@ class Ledger:
     def check_scale(self, scale: tuple[float, float, float]) -> None:
         """Refuse ratings of another scale than those of the releases so far."""
         if self.state is not None and self.state.scale != scale:
+            before, now = ("{:g} to {:g} in steps of {:g}".format(*each) for each in (self.state.scale, scale))
             raise DataError(
-                f"the ledger {self.folder} is of ratings from {self.state.scale[0]:g} to {self.state.scale[1]:g}, "
-                f"these go from {scale[0]:g} to {scale[1]:g}; begin another ledger for them"
+                f"the ledger {self.folder} is of ratings from {before}, these go from {now}; name the ledger's scale "
+                "(--scale) if it holds them all, and else begin another ledger, which knows nothing of what this one hid"
             )
 
     @property

@@ -59,7 +59,8 @@ def with_told_cells(
 ) -> Filled:
     """The cells of new rows, those of rows that were added before as they were; numbers of rows are made anew.
 
-    A column that the table did not have then, or had in another type, gets cells as in any new row.
+    A column that the table did not have then, or had in another type, gets cells as in any new row. So does one that
+    goes with the item (a title), as far as the table has the item: it may be another one by now, in all rows.
     """
     at = told.place((changes.added_users, changes.added_columns), n_items)
     rows = np.flatnonzero(at >= 0)
@@ -68,13 +69,14 @@ def with_told_cells(
         column, name = source.table.column(k), source.table.column_names[k]
         if kind.kind == "number" or name not in told.cells.column_names:
             continue
+        mine = rows[filled.cells[k][0][rows] < 0] if kind.kind == "item" else rows
         with suppress(pa.ArrowException):
             stored = plain_array(told.cells.column(name)).cast(plain_type(column.type))
-            cells[k] = _put(filled.cells[k], len(column), rows, at[rows], stored)
+            cells[k] = _put(filled.cells[k], len(column), mine, at[mine], stored)
             if k in times:
                 ticks, valid = kind.time.read(pa.chunked_array([stored]))
                 old, new = times[k]
-                times[k] = old, _with(new, rows, np.where(valid, ticks, np.iinfo(np.int64).min)[at[rows]])
+                times[k] = old, _with(new, mine, np.where(valid, ticks, np.iinfo(np.int64).min)[at[mine]])
     return replace(filled, cells=cells, times=times)
 
 
