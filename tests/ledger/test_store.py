@@ -148,8 +148,8 @@ def test_ledger_key_attribute_and_scale_belong_together(tmp_path):
         Ledger.open(tmp_path / "ledger", b"another key of bytes", "city")
     with pytest.raises(ParameterError, match="is of the attribute 'city', but the guard hides 'gender'"):
         Ledger.open(tmp_path / "ledger", KEY, "gender")
-    with pytest.raises(DataError, match="begin another ledger"):
-        Ledger.open(tmp_path / "ledger", KEY, "city").check_scale((0.0, 1.0, 1.0))
+    with pytest.raises(DataError, match=r"in steps of 1, these go from 1 to 5 in steps of 0\.5; name the ledger's"):
+        Ledger.open(tmp_path / "ledger", KEY, "city").check_scale((1.0, 5.0, 0.5))
 
 
 def test_damage_is_told_and_malice_too(tmp_path):

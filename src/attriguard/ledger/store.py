@@ -149,8 +149,8 @@ class Ledger:
         if self.state is not None and self.state.scale != scale:
             before, now = ("{:g} to {:g} in steps of {:g}".format(*each) for each in (self.state.scale, scale))
             raise DataError(
-                f"the ledger {self.folder} is of ratings from {before}, these go from {now}; name the ledger's scale "
-                "(--scale) if it holds them all, and else begin another ledger, which knows nothing of what this one hid"
+                f"the ledger {self.folder} is of ratings from {before}, these go from {now}; name the ledger's "
+                "scale (--scale) if it holds them all; another ledger would know nothing of what this one hid"
             )
 
     @property
