@@ -225,6 +225,23 @@ def test_cells_of_a_new_column_stay_from_then_on(tmp_path, data, guard):
     assert len(list((tmp_path / "l").glob("cells-*"))) == cells  # what is kept is not kept twice
 
 
+@pytest.mark.parametrize("kind", [pa.dictionary(pa.uint32(), pa.string_view()), pa.string_view(), pa.string()], ids=str)
+def test_cells_of_every_kind_of_text_are_kept(tmp_path, data, guard, kind):
+    """As polars has them: categories of views, which Parquet does not write."""
+    table, given = data.to_arrow(), {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    device = pa.array(np.random.default_rng(0).choice(["phone", "web", "tv"], table.num_rows))
+    if pa.types.is_dictionary(kind):
+        codes = device.dictionary_encode()
+        device = pa.DictionaryArray.from_arrays(codes.indices.cast(pa.uint32()), codes.dictionary.cast(kind.value_type))
+    table = table.append_column("device", device.cast(pa.string_view()) if kind == pa.string_view() else device)
+    first = ag.protect(table, guard, **given)
+    first.save(tmp_path / "may.csv")
+    second = ag.protect(table, guard, **given)
+    assert second.table.to_pydict() == first.table.to_pydict()
+    second.save(tmp_path / "june.csv")
+    assert len(list((tmp_path / "l").glob("cells-*"))) == 1
+
+
 def test_titles_of_added_rows_are_those_of_the_items_now(tmp_path, data, guard):
     """An item that was renamed: a row that alone has the old name would be one that was made up."""
 
