@@ -147,6 +147,14 @@ def test_a_run_on_a_ledger_that_has_changed_is_refused(guard, plain, tmp_path, m
         ag.protect_files(tmp_path / "r.parquet", guard, tmp_path / "out", **given)
 
 
+@pytest.mark.parametrize("inside", [".", "told"])
+def test_a_ledger_is_not_published_with_its_release(inside, guard, plain, tmp_path):
+    pq.write_table(plain, tmp_path / "r.parquet")
+    with pytest.raises(ParameterError, match="would be published with the release"):
+        ag.protect_files(tmp_path / "r.parquet", guard, tmp_path / "out", key=KEY, ledger=tmp_path / "out" / inside)
+    assert not list((tmp_path / "out").rglob("part-*"))
+
+
 KILLED = """
 import sys
 import attriguard as ag

@@ -133,6 +133,59 @@ def test_no_release_tells_what_an_earlier_one_hid(tmp_path, guards, way):
     ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
 
 
+def any_way(rng):
+    """How one release is made: whatever a publisher may choose anew each month."""
+    policies = ["modify_add", "modify_add", "add_new", "modify_exist"]
+    goal = rng.choice(["mislead", "conceal", "both"])
+    return {
+        "goal": str(goal),
+        "policy": "modify_add" if goal != "mislead" else str(rng.choice(policies)),
+        "budget": float(rng.choice([0.5, 1.5, 3.0])),
+        "budget_over": str(rng.choice(["user", "everyone"])) if goal == "conceal" else "user",
+        "added_ratings": str(rng.choice(["drawn", "top"])),
+        "budget_ever": int(rng.choice([2, 4, 9])),  # less than is spent already, sometimes
+        "most": int(rng.choice([1, 5])),
+    }
+
+
+def dated(rows, minutes, n):
+    """A table with the minute of each rating, which comes later in later months; the first month has none."""
+    table = as_table(rows)
+    pairs = zip(table["user"].to_pylist(), table["item"].to_pylist(), strict=True)
+    when = [minutes.setdefault(pair, n * 100_000 + len(minutes)) for pair in pairs]
+    times = np.datetime64("2020-01-01", "us") + np.array(when).astype("timedelta64[m]")
+    return table.append_column("time", pa.array(times)) if n else table
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_changes_between_releases_nothing_hidden_is_told(tmp_path, guards, seed):
+    """Goals, policies, budgets, guards and engines change at will, users are forgotten, and rows have times."""
+    data, made = guards
+    rng, witness, n_users = np.random.default_rng(seed), Witness(), 120
+    minutes, made_up = {}, {}
+    for n, own in enumerate(histories(data, seed=100 + seed, users=n_users)):
+        for user in rng.choice(n_users, 3 * (n > 2)).tolist():
+            ag.forget_user(tmp_path / "l", user, key=KEY)
+            for known in (witness.hidden, witness.added, witness.changed, witness.told, witness.last):
+                known.pop(user, None)
+            made_up = {pair: row for pair, row in made_up.items() if pair[0] != user}
+        table = dated(own, minutes, n)
+        guard, given = made[int(rng.integers(2))], {"key": KEY, "ledger": tmp_path / "l", **any_way(rng)}
+        released = ag.protect(table, guard, **given)
+        released.save(tmp_path / "released.parquet")
+        witness.check(own, as_rows(released.table))
+        for row in released.table.to_pylist():
+            pair = row["user"], row["item"]
+            if pair[1] in witness.added[pair[0]]:
+                assert made_up.get(pair, row).items() <= row.items()  # as it came; the first month has no times
+                made_up[pair] = row
+            elif n:
+                assert row["time"] == np.datetime64("2020-01-01", "us") + np.timedelta64(minutes[pair], "m")
+    assert sum(map(len, witness.hidden.values())) > 20
+    assert len(made_up) > 10
+    ag.check_ledger(tmp_path / "l", key=KEY, guard=made[1])
+
+
 @pytest.mark.parametrize("way", ["mislead", "both"])
 def test_no_release_in_parts_tells_what_an_earlier_one_hid(tmp_path, guards, way, monkeypatch):
     """A hundred histories through the embedded engine, in as many parts as the month's number says."""

@@ -182,6 +182,102 @@ def test_added_rows_keep_the_cells_of_their_other_columns(tmp_path, data, guard)
     assert sum(row in rows for row in added) < len(added) / 2
 
 
+def dated(table, seed=0):
+    """A table with times, in whole minutes of a year."""
+    minutes = np.random.default_rng(seed).integers(0, 500_000, table.num_rows).astype("timedelta64[m]")
+    return table.append_column("time", pa.array((np.datetime64("2020-01-01") + minutes).astype("datetime64[us]")))
+
+
+def by_pair(table):
+    return {(row["user"], row["item"]): row for row in table.to_pylist()}
+
+
+def test_an_added_row_stays_as_it_came_when_the_user_rates_the_item(tmp_path, data, guard):
+    """Rows that alone have another time in June than in May would be those that were made up."""
+    table = dated(data.to_arrow())
+    given = {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    first = ag.protect(table, guard, **given)
+    first.save(tmp_path / "may.parquet")
+    own, may = by_pair(table), by_pair(first.table)
+    added = [pair for pair in may if pair not in own]
+    assert len(added) > 100
+    late = [{"user": u, "item": i, "rating": 3, "time": np.datetime64("2022-01-01", "us")} for u, i in added]
+    second = ag.protect(pa.concat_tables([table, pa.Table.from_pylist(late, table.schema)]), guard, **given)
+    assert by_pair(second.table) == may
+
+
+def test_cells_of_a_new_column_stay_from_then_on(tmp_path, data, guard):
+    """A column that the table of May did not have: what June makes up for rows of May, July says again."""
+    table, rng = dated(data.to_arrow()), np.random.default_rng(1)
+    arrives = rng.integers(0, 3, table.num_rows)
+    given = {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    shown = []
+    for month in range(3):
+        rows = table.filter(pa.array(arrives <= month))
+        released = ag.protect(rows if month else rows.drop_columns("time"), guard, **given)
+        released.save(tmp_path / "out.parquet")
+        shown.append(by_pair(released.table))
+    added = set(shown[0]) - set(by_pair(table))
+    assert len(added) > 100
+    assert [shown[1][pair] for pair in added] == [shown[2][pair] for pair in added]
+    cells = len(list((tmp_path / "l").glob("cells-*")))
+    ag.protect(table, guard, **given).save(tmp_path / "out.parquet")
+    assert len(list((tmp_path / "l").glob("cells-*"))) == cells  # what is kept is not kept twice
+
+
+@pytest.mark.parametrize("kind", [pa.dictionary(pa.uint32(), pa.string_view()), pa.string_view(), pa.string()], ids=str)
+def test_cells_of_every_kind_of_text_are_kept(tmp_path, data, guard, kind):
+    """As polars has them: categories of views, which Parquet does not write."""
+    table, given = data.to_arrow(), {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    device = pa.array(np.random.default_rng(0).choice(["phone", "web", "tv"], table.num_rows))
+    if pa.types.is_dictionary(kind):
+        codes = device.dictionary_encode()
+        device = pa.DictionaryArray.from_arrays(codes.indices.cast(pa.uint32()), codes.dictionary.cast(kind.value_type))
+    table = table.append_column("device", device.cast(pa.string_view()) if kind == pa.string_view() else device)
+    first = ag.protect(table, guard, **given)
+    first.save(tmp_path / "may.csv")
+    second = ag.protect(table, guard, **given)
+    assert second.table.to_pydict() == first.table.to_pydict()
+    second.save(tmp_path / "june.csv")
+    assert len(list((tmp_path / "l").glob("cells-*"))) == 1
+
+
+def test_titles_of_added_rows_are_those_of_the_items_now(tmp_path, data, guard):
+    """An item that was renamed: a row that alone has the old name would be one that was made up."""
+
+    def titled(table, year):
+        titles = [f"item {item}, {year if item % 3 else 2000}" for item in table["item"].to_pylist()]
+        return table.append_column("title", pa.array(titles))
+
+    table = data.to_arrow()
+    given = {"key": KEY, "goal": "mislead", "ledger": tmp_path / "l"}
+    first = ag.protect(titled(table, 2001), guard, **given)
+    first.save(tmp_path / "may.parquet")
+    second = ag.protect(titled(table, 2002), guard, **given)
+    assert second.summary.added > 100
+    assert second.table.equals(titled(second.table.drop_columns("title"), 2002))
+    assert second.table.drop_columns("title").equals(first.table.drop_columns("title"))
+
+
+@pytest.mark.parametrize("goal", ["conceal", "mislead"])
+def test_a_hidden_like_is_not_shown_as_a_row_that_says_no(tmp_path, data, goal):
+    """Some tables have a row with 0 for what a user does not like, or no longer likes."""
+    rows = {pair: {**row, "rating": 1} for pair, row in by_pair(data.to_arrow()).items()}
+    cities = pa.table({"user": data.users, "city": [data.values[code] for code in data.y]})
+    guard = ag.learn(pa.Table.from_pylist(list(rows.values())), attributes=cities, attribute="city", scale=(0, 1, 1),
+                     rating="rating", goal=goal, members=1, budget=2.0, random_state=0)  # fmt: skip
+    given = {"key": KEY, "rating": "rating", "ledger": tmp_path / "l"}
+    first = ag.protect(pa.Table.from_pylist(list(rows.values())), guard, **given)
+    first.save(tmp_path / "may.csv")
+    may = by_pair(first.table)
+    hidden, added = set(rows) - set(may), set(may) - set(rows)
+    assert len(hidden | added) > 100
+    no = [{"user": u, "item": i, "rating": 0} for u, i in hidden | added]
+    left = [row for pair, row in rows.items() if pair not in hidden]
+    second = ag.protect(pa.Table.from_pylist(left + no), guard, **given)
+    assert by_pair(second.table) == may
+
+
 def test_a_release_counts_once_however_often_it_is_saved(tmp_path, data, guard):
     released = ag.protect(data.to_arrow(), guard, key=KEY, ledger=tmp_path / "l")
     late = ag.protect(data.to_arrow(), guard, key=KEY, ledger=tmp_path / "l")

@@ -148,8 +148,8 @@ def test_ledger_key_attribute_and_scale_belong_together(tmp_path):
         Ledger.open(tmp_path / "ledger", b"another key of bytes", "city")
     with pytest.raises(ParameterError, match="is of the attribute 'city', but the guard hides 'gender'"):
         Ledger.open(tmp_path / "ledger", KEY, "gender")
-    with pytest.raises(DataError, match="begin another ledger"):
-        Ledger.open(tmp_path / "ledger", KEY, "city").check_scale((0.0, 1.0, 1.0))
+    with pytest.raises(DataError, match=r"in steps of 1, these go from 1 to 5 in steps of 0\.5; name the ledger's"):
+        Ledger.open(tmp_path / "ledger", KEY, "city").check_scale((1.0, 5.0, 0.5))
 
 
 def test_damage_is_told_and_malice_too(tmp_path):
@@ -170,6 +170,46 @@ def test_damage_is_told_and_malice_too(tmp_path):
     (folder / "ledger.json").write_text("{")
     with pytest.raises(DataError, match="damaged"):
         ag.describe_ledger(folder)
+
+
+@pytest.mark.posix
+def test_a_folder_that_was_there_becomes_its_owners_alone(tmp_path):
+    (tmp_path / "ledger").mkdir()
+    (tmp_path / "ledger").chmod(0o777)
+    begin(tmp_path)
+    assert stat.S_IMODE((tmp_path / "ledger").stat().st_mode) == 0o700
+
+
+def test_a_ledger_that_was_tampered_with_is_refused_however_few_users_are_read(tmp_path):
+    """A table of few users reads a part of the ledger; what is hidden there must be what was hidden."""
+    begin(tmp_path)
+    (entries,) = (tmp_path / "ledger").glob("entries-*.parquet")
+    table = pq.read_table(entries)
+    pq.write_table(table.set_column(3, "told", table["own"]), entries)
+    with pytest.raises(DataError, match="missing or damaged"):
+        Ledger.open(tmp_path / "ledger", KEY, "city")
+
+
+WRONG = [{"files": [{}]}, {"files": [3]}, {"releases": [3]}, {"releases": 3}, {"scale": [1]}, {"files": None},
+         {"files": [{"kind": "entries", "name": "../other.parquet", "sha256": "0"}]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_state_that_no_run_has_written_is_refused_in_words(tmp_path, wrong):
+    begin(tmp_path)
+    path = tmp_path / "ledger" / STATE
+    path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
+    with pytest.raises(DataError, match="damaged, or no ledger"):
+        ag.describe_ledger(tmp_path / "ledger")
+
+
+@pytest.mark.parametrize("release", ["x", {}, {"path": 3, "sha256": "0"}, [1]])
+def test_an_entry_that_waits_for_no_release_is_refused_in_words(tmp_path, release):
+    begin(tmp_path)
+    state = json.loads((tmp_path / "ledger" / STATE).read_text())
+    (tmp_path / "ledger" / "pending.json").write_text(json.dumps(state | {"of": release}))
+    with pytest.raises(DataError, match=r"pending\.json is damaged"):
+        ag.describe_ledger(tmp_path / "ledger")
 
 
 def test_a_ledger_that_tells_something_twice_is_refused(tmp_path):

@@ -56,7 +56,7 @@ def protect_here(
     wishes = asked_wishes(options)
     protector = protector_for(guard, wishes, options).for_blocks()
     source = open_source(ratings)
-    refuse_inside(source, folder)
+    refuse_inside(source, folder, wishes.ledger)
     with used_alone(make_folder(folder)):
         content = guard_bytes(guard)
         terms = terms_of(source, content, protector, options, f"duckdb {load_duckdb().__version__}")

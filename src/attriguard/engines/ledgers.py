@@ -60,10 +60,9 @@ def forgetting(protector: Protector) -> Protector:
 
 
 def check_ledger(protector: Protector, scale: tuple[float, float, float]) -> None:
-    """Before the long work: the ledger is whole, and of this scale."""
+    """Before the long work: the ledger is of this scale."""
     if protector.memory is not None:
         protector.memory.ledger.check_scale(scale)
-        protector.memory.ledger.check()
 
 
 def piece_of(told: Sequence[Told], folder: Path) -> Facts:

@@ -115,9 +115,13 @@ def looked_at(protector: Protector, head: InputTable) -> Roles:
     return roles if data.source is None or data.source.rating is not None else roles._replace(rating=None)
 
 
-def refuse_inside(source: Source, folder: Path) -> None:
-    """The release must not become part of what it is a release of."""
+def refuse_inside(source: Source, folder: Path, ledger: Path | None) -> None:
+    """The release must not become part of what it is a release of, and its ledger must not be published with it."""
     target = folder.resolve()
+    if ledger is not None and target in (ledger.resolve(), *ledger.resolve().parents):
+        raise ParameterError(
+            f"the ledger {ledger} would be published with the release in {folder}; name another folder for one of them"
+        )
     if any(target in path.resolve().parents for path in source.files):
         raise ParameterError(f"{folder} holds the table itself; name another folder for the release")
     given = Path(source.name)

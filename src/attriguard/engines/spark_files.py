@@ -77,7 +77,7 @@ def protect_on_spark(
     source = open_source(ratings)
     if source.kind not in ("parquet", "text"):
         raise ParameterError(f"Spark reads files, not {source.name}; protect a table of a database without --engine")
-    refuse_inside(source, output)
+    refuse_inside(source, output, wishes.ledger)
     if output.exists():
         raise DataError(f"{output} is there already, and Spark begins anew; name a new folder")
     make_folder(output.absolute().parent)

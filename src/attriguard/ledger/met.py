@@ -99,21 +99,30 @@ class Met:
     @cached_property
     def _again(self) -> csr_array:
         """Everybody's rows with the ledger's changes: what the users of whom nothing is new are told."""
-        (first, end), (column, old_column), entries = self._ranges, self._column, self.entries
+        (column, old_column), entries = self._column, self.entries
         X, width = self.data.X, self.items.size
         table = csr_array((X.data, column.astype(np.int32)[X.indices], X.indptr), shape=(X.shape[0], width))
         table = check_matrix(table)
-        changed = np.flatnonzero(entries.own != entries.told)
-        order = np.argsort(first, kind="stable")
-        order = order[end[order] > first[order]]
-        owner = order[np.maximum(np.searchsorted(first[order], changed, side="right") - 1, 0)]
-        mine = (changed >= first[owner]) & (changed < end[owner]) & self.unchanged[owner]
-        key = owner[mine] * width + old_column[entries.item[changed[mine]]]
+        changed, owner = self._of_table(np.flatnonzero(entries.own != entries.told))
+        mine = self.unchanged[owner]
+        changed, owner = changed[mine], owner[mine]
+        key = owner * width + old_column[entries.item[changed]]
         place = np.argsort(key, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(owner[mine], minlength=X.shape[0]))])
-        told = (entries.told[changed[mine]][place] / self.data.scale.levels).astype(np.float32)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=X.shape[0]))])
+        told = (entries.told[changed][place] / self.data.scale.levels).astype(np.float32)
         edits = indptr.astype(np.int64), (key[place] % width).astype(np.int32), told
         return merged(table, edits, np.arange(X.shape[0], dtype=np.int64))
+
+    def _of_table(self, places: Ints) -> tuple[Ints, Ints]:
+        """Of some entries those of the table's users, and whose each is."""
+        first, end = self._ranges
+        order = np.argsort(first, kind="stable")
+        order = order[end[order] > first[order]]
+        if not order.size:
+            return places[:0], places[:0]
+        owner = order[np.maximum(np.searchsorted(first[order], places, side="right") - 1, 0)]
+        mine = (places >= first[owner]) & (places < end[owner])
+        return places[mine], owner[mine]
 
     @cached_property
     def news(self) -> Ints:
@@ -165,9 +174,16 @@ class Met:
         if not self.has_past.any():
             return None
         source = (self.data.source or plain_source(self.data)).compact()
-        if not source.other_columns:  # a new row has no other cells, so that it is the same whatever rows are recent
-            return Earlier()
-        return Earlier(self.told_rows, ~self.has(source.user_of_row, self._column[0][source.item_of_row]))
+        if not source.other_columns and source.rows.size == self.data.X.nnz:
+            return Earlier()  # a row is its user, item and rating: nothing else can tell it from what came before
+        users, columns = source.user_of_row, self._column[0][source.item_of_row]
+        return Earlier(self.told_rows, ~self.has(users, columns), self._away(users, columns))
+
+    def _away(self, users: Ints, columns: Ints) -> NDArray[np.bool_]:
+        """Which of these users' items were hidden or added: no row of the table may show them."""
+        entries, width = self.entries, self.items.size
+        fixed, owner = self._of_table(np.flatnonzero((entries.own == 0) | (entries.told == 0)))
+        return np.isin(users * width + columns, owner * width + self._column[1][entries.item[fixed]])
 
     def has(self, users: Ints, columns: Ints) -> NDArray[np.bool_]:
         """Whether the ledger has something of these users' items; a user of whom nothing is new has nothing else."""

@@ -117,12 +117,14 @@ class Ledger:
     def open(cls, folder: str | Path, key: bytes, attribute: str) -> Ledger:
         """Open a ledger, or begin one; ``key`` is the secret of the releases, and the attribute what they hide.
 
-        A release that a kill has cut off is settled first: see this module.
+        A release that a kill has cut off is settled first: see this module. A ledger of which a file is missing or not
+        what was written is refused, so that whatever is read of it later, and be it a single user's, is what was told.
         """
         path, secret = _folder(Path(folder)), ledger_key(key, attribute)
         found = read_ledger(path)
         if found is not None:
             check_mark(path, secret, attribute, found)
+            check_files(path, found.files)
         return cls(path, found, secret)
 
     @classmethod
@@ -145,9 +147,10 @@ class Ledger:
     def check_scale(self, scale: tuple[float, float, float]) -> None:
         """Refuse ratings of another scale than those of the releases so far."""
         if self.state is not None and self.state.scale != scale:
+            before, now = ("{:g} to {:g} in steps of {:g}".format(*each) for each in (self.state.scale, scale))
             raise DataError(
-                f"the ledger {self.folder} is of ratings from {self.state.scale[0]:g} to {self.state.scale[1]:g}, "
-                f"these go from {scale[0]:g} to {scale[1]:g}; begin another ledger for them"
+                f"the ledger {self.folder} is of ratings from {before}, these go from {now}; name the ledger's "
+                "scale (--scale) if it holds them all; another ledger would know nothing of what this one hid"
             )
 
     @property
@@ -165,13 +168,7 @@ class Ledger:
     def _everything(self) -> tuple[Entries, tuple[pa.Table, ...]]:
         if self.state is None:
             return Entries.of_arrow([]), ()
-        self.check()
         return read_past(self.folder, self.state.files, (0, LAST_USER))
-
-    def check(self) -> None:
-        """Refuse a ledger of which a file is missing or damaged."""
-        if self.state is not None:
-            check_files(self.folder, self.state.files)
 
     @property
     def entries(self) -> Entries:
@@ -280,8 +277,7 @@ def settle(folder: Path) -> None:
     """Settle what a kill has left: the entries of a release count if the release stands, and else they go."""
     record = _record(folder / PENDING)
     if record is not None:
-        release = record.get("of")
-        if release is None or stands(Path(release["path"]), release["sha256"]):
+        if _stands(folder / PENDING, record.get("of")):
             _commit(folder)
         else:
             (folder / PENDING).unlink()
@@ -291,6 +287,14 @@ def settle(folder: Path) -> None:
         if path.name not in used and OWN_FILE.fullmatch(path.name):
             path.unlink()
     sweep(folder)
+
+
+def _stands(pending: Path, release: Any) -> bool:
+    """Whether the release that an entry waits for is there; one that cannot be looked for counts."""
+    try:
+        return release is None or stands(Path(release["path"]), str(release["sha256"]))
+    except BROKEN as error:
+        raise DataError(f"{pending} is damaged; restore the ledger from a copy") from error
 
 
 def _commit(folder: Path) -> None:
@@ -316,9 +320,10 @@ def _record(path: Path) -> dict[str, Any] | None:
 def _state(folder: Path, record: Mapping[str, Any]) -> State:
     try:
         low, high, step = (float(each) for each in record["scale"])
-        return State(
-            str(record["attribute"]), (low, high, step), tuple(record["releases"]), tuple(map(dict, record["files"]))
-        )
+        files, releases = ([dict(each) for each in record[name]] for name in ("files", "releases"))
+        if any(OWN_FILE.fullmatch(each["name"]) is None or each["sha256"] is None for each in files):
+            raise ValueError("no file of a ledger is called so")
+        return State(str(record["attribute"]), (low, high, step), tuple(releases), tuple(files))
     except BROKEN as error:
         raise DataError(f"{folder / STATE} is damaged, or no ledger; restore it from a copy") from error
 
@@ -331,7 +336,7 @@ def _folder(path: Path) -> Path:
         foreign = [each.name for each in path.iterdir() if not (each.name == PENDING or _own(each.name))]
         if foreign:
             raise DataError(f"{path} holds other files and no ledger; name a new folder for the ledger")
-    return path
+    return make_private_folder(path)
 
 
 def _own(name: str) -> bool:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from attriguard.data.public_data import PublicData
 from attriguard.data.releases.release import Release
 from attriguard.data.releases.told import ToldRows
+from attriguard.data.tables.arrays import plain_array, plain_type
 from attriguard.data.tables.ids import lookup
 from attriguard.data.tables.source import plain_source
 from attriguard.ledger.entries import Entries
@@ -191,15 +192,29 @@ def _told_rows(cells: Sequence[pa.Table], hashes: NDArray[np.uint64], items: NDA
     return found
 
 
+def _are_kept(met: Met, added: tuple[Ints, Ints], table: pa.Table) -> NDArray[np.bool_]:
+    """Whether the ledger has all cells of each added row: a column may be new, or of another type than it was."""
+    kept, wanted = np.zeros(added[0].size, dtype=np.bool_), _plain_fields(table)
+    for each in met.told_rows:
+        if wanted <= _plain_fields(each.cells):
+            kept |= each.place(added, met.items.size) >= 0
+    return kept
+
+
+def _plain_fields(table: pa.Table) -> set[tuple[str, pa.DataType]]:
+    """The names and the plain types of columns: as categories or as text, a cell is the same."""
+    return {(field.name, plain_type(field.type)) for field in table.schema}
+
+
 def _cells(data: PublicData, met: Met, release: Release) -> pa.Table | None:
-    """The other cells of the rows that this release is the first to add; None where the table has no other columns."""
+    """The other cells of rows that no release before this one has added with them; None without other columns."""
     source = data.source or plain_source(data)
     every = source.table.column_names
     names = [name for name in source.other_columns if every.count(name) == 1]
     if not names or release.added is None or release.added_users is None or release.added_columns is None:
         return None
-    new = np.flatnonzero(~met.has(release.added_users, release.added_columns))
-    rows = release.table.filter(pa.array(release.added)).take(pa.array(new))
+    new = np.flatnonzero(~_are_kept(met, (release.added_users, release.added_columns), release.table.select(names)))
+    rows = pa.array(np.flatnonzero(release.added)[new])
     items = [str(item) for item in met.items[release.added_columns[new]].tolist()]
     mine = {USER: pa.array(met.hashes[release.added_users[new]]), ITEM: pa.array(items, pa.string())}
-    return pa.table(mine | {CELL + name: rows.column(name) for name in names})
+    return pa.table(mine | {CELL + name: plain_array(release.table.column(name)).take(rows) for name in names})

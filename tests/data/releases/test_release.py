@@ -283,7 +283,9 @@ def test_every_type_stays(kind: pa.DataType, id_kind: pa.DataType) -> None:
     data = ag.read_ratings(table, scale=(1, 5))
     assert release_table(data, data.X).equals(table)
     one = data.take([1])
-    assert release_table(one, one.X).equals(table.slice(0, 1))
+    of_one = release_table(one, one.X)
+    assert of_one.schema.equals(table.schema)
+    assert of_one.to_pydict() == table.slice(0, 1).to_pydict()
     released = csr_array(([1.0, 0.2, 0.4, 0.6], ([0, 0, 1, 1], [0, 2, 0, 1])), shape=(2, 3))
     text = data.items.dtype.kind == "O"
     out = release_table(data, released, items=[*data.items.tolist(), "30" if text else 30])
@@ -439,3 +441,16 @@ def test_bad_releases(data: ag.PublicData, tmp_path: Path) -> None:
     for path, words in [("out.xlsx", r"ends in \.csv"), ("nowhere/out.csv", "cannot be written"), (".", "ends in")]:
         with pytest.raises(DataError, match=words):
             ag.write_release(data, data.X, path)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_column_of_categories_holds_none_that_no_released_row_has(hidden, tmp_path: Path) -> None:
+    """Parquet holds all categories, so that one of a hidden row, or of a row left out before, would be told."""
+    notes = pa.array(["of 1", "of 2", "of 3", "of 4", "of nobody"]).dictionary_encode().slice(0, 4)
+    table = pa.table({"user": ["a", "a", "b", "b"], "item": [1, 2, 1, 2], "rating": [1, 2, 3, 5], "note": notes})
+    data = ag.read_ratings(table)
+    rows = csr_array([[0.2, 0.0], [0.0, 1.0]], dtype=np.float32) if hidden else data.X
+    ag.write_release(data, rows, tmp_path / "out.parquet")
+    made = pq.read_table(tmp_path / "out.parquet", read_dictionary=["note"])["note"].combine_chunks()
+    assert made.dictionary.to_pylist() == (["of 1", "of 4"] if hidden else ["of 1", "of 2", "of 3", "of 4"])
+    assert made.to_pylist() == made.dictionary.to_pylist()

@@ -87,10 +87,17 @@ def compare(data: PublicData, released: csr_array, column: NDArray[np.int64]) ->
     return made
 
 
-def find_changes(data: PublicData, source: SourceTable, released: csr_array, column: NDArray[np.int64]) -> TableChanges:
+def find_changes(
+    data: PublicData,
+    source: SourceTable,
+    released: csr_array,
+    column: NDArray[np.int64],
+    away: NDArray[np.bool_] | None = None,
+) -> TableChanges:
     """What became of the source's rows; ``column`` as for ``compare``.
 
-    A row that is not in the data, since its rating stands for "not rated", is changed if its item is released.
+    A row that is not in the data, since its rating stands for "not rated", is changed if its item is released. A row
+    that is ``away`` is removed whatever is released; if its item is, a new row says so.
     """
     became, levels, new = compare(data, released, column)
     users, items = source.user_of_row, source.item_of_row
@@ -99,6 +106,9 @@ def find_changes(data: PublicData, source: SourceTable, released: csr_array, col
     if outside.size:
         found, met = entry_values(released, levels, users[outside], column[items[outside]])
         of_row[outside], new = np.where(found > 0, found, SAME), new & ~met
+    if away is not None:
+        gone = np.flatnonzero(away)
+        of_row[gone], new = 0, new | entry_values(released, levels, users[gone], column[items[gone]])[1]
     added = np.flatnonzero(new & (levels > 0))
     return TableChanges(
         new_level=of_row,

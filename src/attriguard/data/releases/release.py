@@ -245,7 +245,7 @@ def _release(
     ``part``: the survey is that of a table of which this is a block.
     """
     (matrix, items), (survey, earlier) = released, known
-    changes = find_changes(data, source, matrix, lookup(data.items, items))
+    changes = find_changes(data, source, matrix, lookup(data.items, items), earlier.away)
     if part and not survey.complete:
         survey = survey.with_items(source, data.items)
     draws = Draws(np.empty(0, dtype=np.uint64))

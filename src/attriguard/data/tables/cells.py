@@ -98,7 +98,8 @@ def id_cells(ids: NDArray[Any], kind: pa.DataType) -> pa.Array:
 
 def gather(column: pa.ChunkedArray, index: NDArray[np.int64], extra: pa.Array | None = None) -> Column:
     """Cells by position in the column followed by ``extra``; -1 gives a null. The column's type is kept."""
-    if index.size == len(column) and are_all(index):
+    everything = index.size == len(column) and are_all(index)
+    if everything and not pa.types.is_dictionary(column.type):
         return column
     none = index < 0
     rows = pa.array(index, mask=none if none.any() else None)
@@ -118,8 +119,12 @@ def only(column: pa.ChunkedArray, keep: NDArray[np.bool_]) -> Column:
 
 
 def _gather_dictionary(column: pa.ChunkedArray, rows: pa.Array, extra: pa.Array | None) -> pa.Array:
-    """As ``gather``; categories keep their order, new ones come after them."""
-    encoded = column.unify_dictionaries().combine_chunks() if column.num_chunks > 1 else column.chunk(0)
+    """As ``gather``; categories keep their order, new ones come after them.
+
+    Categories that no gathered row has are left out: they may be those of hidden rows, and would be written with the
+    others.
+    """
+    encoded = column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
     kind = column.type
     categories = plain_array(encoded.dictionary)
     indices = encoded.indices.cast(pa.int64())
@@ -127,6 +132,10 @@ def _gather_dictionary(column: pa.ChunkedArray, rows: pa.Array, extra: pa.Array 
         new = extra.filter(pc.is_null(pc.index_in(extra, value_set=categories))).drop_null().unique()
         categories = pa.concat_arrays([categories, new])
         indices = pa.concat_arrays([indices, pc.index_in(extra, value_set=categories).cast(pa.int64())])
+    chosen = indices.take(rows)
+    used = np.zeros(len(categories), dtype=np.bool_)
+    used[chosen.drop_null().to_numpy()] = True
+    chosen = pa.array(np.cumsum(used) - 1, pa.int64()).take(chosen)
     return pa.DictionaryArray.from_arrays(
-        indices.take(rows).cast(kind.index_type), categories.cast(kind.value_type), ordered=kind.ordered
+        chosen.cast(kind.index_type), categories.filter(pa.array(used)).cast(kind.value_type), ordered=kind.ordered
     )
