@@ -10,7 +10,7 @@ from attriguard.attacks import lineup
 from attriguard.data.public_data import PublicData
 from attriguard.evaluation.check import Checker
 from attriguard.evaluation.inference import divide, divide_for_guards
-from attriguard.evaluation.informed import best_share
+from attriguard.evaluation.informed import BestOf, best_budget, best_share
 from attriguard.goals.base import Truth
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.goals.price import EVERYONE
@@ -61,15 +61,16 @@ class OwnTable:
         planners = tuple(copy.copy(guard).set_params(**options).planner() for guard in self.guards)
         planner = CrossFitted(planners, self.group)
 
-        def plan(planner: CrossFitted, share: float | None, part: Progress) -> Plan:
+        def plan(planner: CrossFitted, budget: float | None, share: float | None, part: Progress) -> Plan:
             truth = None if share is None else Truth(self.users.y, share)
-            return planner.plan(self.users.X, truth=truth, users=self.users.users, progress=part)
+            return planner.plan(self.users.X, budget=budget, truth=truth, users=self.users.users, progress=part)
 
-        if not way.informed:
-            return plan(planner, None, progress)
-        return best_share(
-            partial(plan, planner),
-            lambda tried: self.checker.told(tried.release(0), TRIED, UNAWARE),
-            lambda tried, *rest: plan(planner.learning_from(tried.release(0), self.users.y), *rest),
-            progress,
-        )[0]
+        def search(budget: float | None, part: Progress) -> BestOf:
+            return best_share(
+                partial(plan, planner, budget),
+                lambda tried: self.checker.told(tried.release(0), TRIED, UNAWARE),
+                lambda tried, *rest: plan(planner.learning_from(tried.release(0), self.users.y), budget, *rest),
+                part,
+            )
+
+        return best_budget(search, None, progress)[0].plan if way.informed else plan(planner, None, None, progress)

@@ -11,16 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from attriguard.evaluation.informed import best_share
+from attriguard.evaluation.informed import BestOf, best_budget, best_share
 from attriguard.goals.base import Truth
 from attriguard.goals.crossfit import CrossFitted
 from attriguard.operations.checking import ReleaseChecker
 from attriguard.operations.protector import Block, Prepared, Protector
 from attriguard.plan import Plan
 from attriguard.progress import Progress
-
-# A release that spends a smaller share of its budget says so.
-USED_UP = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +34,20 @@ class Candidate:
         """The table, released within a budget (None: the guards' own), and what was tried out for it."""
         if not self.protector.planner.goal.uses_truth:
             return self.protector.release(self.prepared, self._plan(budget, None, progress), self.chance), ()
-        plan, share = best_share(
+        found, spent = best_budget(self._search, budget, progress)
+        notes = [f"tried out: of a user's value the ratings may say {found.share:g} times what is known without them"]
+        if not spent:
+            notes.append("the budget is not used up: with more removals ratings would point away from the value")
+        return self.protector.release(self.prepared, found.plan, self.chance), tuple(notes)
+
+    def _search(self, budget: float | None, progress: Progress) -> BestOf:
+        """The best of all plans within a budget."""
+        return best_share(
             lambda share, part: self._plan(budget, share, part),
             lambda plan: self.checker.told(self._shown(plan)),
             lambda plan, share, part: self._after(plan)._plan(budget, share, part),
             progress,
         )
-        notes = [f"tried out: of a user's value the ratings may say {share:g} times what is known without them"]
-        if plan.expected_cost.sum() < USED_UP * plan.budget.sum():
-            notes.append("the budget is not used up: with more removals ratings would point away from the value")
-        return self.protector.release(self.prepared, plan, self.chance), tuple(notes)
 
     def _shown(self, plan: Plan) -> csr_array:
         """Everybody's rows in a release."""
