@@ -55,8 +55,8 @@ def test_a_sign_that_means_something_in_markdown_stays_itself(written):
     assert not any(re.search(r"(?<!\\)\[default", row) for row in rows)
 
 
-REGISTRIES = ["attacks.ATTACKS", "defenses.DEFENSES", "goals.GOALS", "noise.SEARCHES", "noise.COSTS",
-              "utility.RECOMMENDERS"]  # fmt: skip
+REGISTRIES = ["attacks.ATTACKS", "attacks.KEEPING", "defenses.DEFENSES", "goals.GOALS", "noise.SEARCHES",
+              "noise.COSTS", "utility.RECOMMENDERS"]  # fmt: skip
 
 
 @pytest.mark.parametrize("registry", REGISTRIES)
