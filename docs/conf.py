@@ -29,6 +29,9 @@ nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "force", 
 nb_execution_in_temp = True  # what a tutorial writes does not stay
 nb_merge_streams = True
 os.environ["PYTHONWARNINGS"] = "ignore"  # of the kernels: a library's warning belongs on no page
+nb_output_stderr = "remove"  # nor does what Java says at its start, which names the machine
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+os.environ["PYSPARK_SUBMIT_ARGS"] = "--conf spark.log.level=OFF --conf spark.ui.showConsoleProgress=false pyspark-shell"
 
 autodoc_default_options = {"members": True, "inherited-members": False}
 autodoc_member_order, autodoc_typehints, autodoc_preserve_defaults = "bysource", "signature", False

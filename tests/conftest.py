@@ -170,6 +170,45 @@ def outline():
     return check
 
 
+@pytest.fixture(scope="session")
+def java():
+    """Skips where there is no Java that Spark can use; everything else of Spark's is among what tests need."""
+    if sys.platform == "win32":
+        pytest.skip("on Windows Spark needs programs of Hadoop's, which are not installed with it")
+    found = shutil.which("java")
+    said = found and subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', said or "")
+    if version is None or int(version.group(1)) < 17:
+        pytest.skip("Spark needs Java 17 or newer, and there is none; on Debian: apt-get install default-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark_folder(tmp_path_factory):
+    """Where Spark puts its files. If a test has started Spark in this process, its Java ends with the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        yield tmp_path_factory.mktemp("spark")
+        context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+        if context is not None and context._gateway is not None:
+            if context._active_spark_context is not None:
+                context._active_spark_context.stop()
+            from attriguard.engines.spark_session import end_java
+
+            end_java(context)
+
+
+@pytest.fixture
+def spark(java, spark_folder):
+    """A session as a notebook has it. All tests of a process share it; where one has stopped it, a new one begins."""
+    from pyspark.sql import SparkSession
+
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "600m",
+                "spark.local.dir": str(spark_folder), "spark.sql.warehouse.dir": str(spark_folder / "warehouse"),
+                "spark.sql.shuffle.partitions": "4", "spark.log.level": "OFF",
+                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}  # fmt: skip
+    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+
+
 # The pages stand in frames, since a window cannot be as narrow as a phone. What is beyond its frame would be cut.
 RULER = """<script>
 onload = () => { document.title = JSON.stringify([...document.querySelectorAll("iframe")].map(frame => {

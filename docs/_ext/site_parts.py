@@ -51,12 +51,19 @@ def leave_out_inherited_plumbing(
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def draw_dashes(app: Sphinx, doctree: nodes.document) -> None:
+    """Sphinx puts two hyphens between a parameter and what it is; `smartquotes` would also change "--help"."""
+    for text in [text for text in doctree.findall(nodes.Text) if text == " -- "]:
+        text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls when it loads this extension."""
     app.add_directive("commands", directive(written.commands))
     app.add_directive("named-things", directive(written.named_things))
     app.add_directive("words", directive(written.words))
     app.connect("source-read", show_pages_of_the_repository)
+    app.connect("doctree-read", draw_dashes)
     app.connect("autodoc-skip-member", leave_out_inherited_plumbing)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 

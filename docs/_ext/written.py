@@ -35,12 +35,22 @@ def _command(command: Any, context: Any, title: str = "") -> Iterator[str]:
 
 
 def named_things(registry: str) -> Iterator[str]:
-    """A registry, such as "attacks.ATTACKS", as a table with a row for each name."""
+    """A registry, such as "attacks.ATTACKS", as a table with a row for each name, and below it each class's options.
+
+    What takes no options is asked for by its name alone: its class is not public.
+    """
     module, _, table = registry.partition(".")
+    room = import_module(f"attriguard.{module}")
+    shown: dict[str, None] = {}  # each class once, in its order
     yield "| name | what it is | needs | class |\n| --- | --- | --- | --- |"
-    for name, each in getattr(import_module(f"attriguard.{module}"), table).items():
-        needs = ", ".join(each.needs) or "–"
-        yield f"| `{name}` | {_cell(_plain(each.summary))} | {needs} | `attriguard.{module}.{each.__name__}` |"
+    for name, each in getattr(room, table).items():
+        place, needs = f"attriguard.{module}.{each.__name__}", ", ".join(each.needs) or "–"
+        public = hasattr(room, each.__name__)
+        yield f"| `{name}` | {_cell(_plain(each.summary))} | {needs} | {f'`{place}`' if public else '–'} |"
+        shown |= {place: None} if public else {}
+    if shown:
+        directives = (f".. autoclass:: {place}\n   :no-members:\n" for place in shown)
+        yield "\n```{eval-rst}\n" + "\n".join(directives) + "```"
 
 
 def words() -> Iterator[str]:

@@ -175,4 +175,4 @@ def test_a_table_in_parts_is_held_against_its_halves(monkeypatch):
     assert memory.value > 0.05 or sys.platform != "linux"
     assert differ.value == 0
     assert differ.reached
-    assert not spark or (spark[0].value > 0 and spark[1].value == 0)  # where pyspark is installed
+    assert not spark or (spark[0].value > 0 and spark[1].value == 0)  # where Java is

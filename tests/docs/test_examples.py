@@ -34,7 +34,7 @@ def name_of(page):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, spark_folder):
     """A working folder with the files that commands on the pages name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ATTRIGUARD_CACHE", str(tmp_path / "cache"))  # an example clears it

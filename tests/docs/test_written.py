@@ -55,11 +55,18 @@ def test_a_sign_that_means_something_in_markdown_stays_itself(written):
     assert not any(re.search(r"(?<!\\)\[default", row) for row in rows)
 
 
-@pytest.mark.parametrize("registry", ["attacks.ATTACKS", "defenses.DEFENSES", "goals.GOALS", "noise.SEARCHES"])
-def test_a_registry_is_a_table(written, registry):
+REGISTRIES = ["attacks.ATTACKS", "attacks.KEEPING", "defenses.DEFENSES", "goals.GOALS", "noise.SEARCHES",
+              "noise.COSTS", "utility.RECOMMENDERS"]  # fmt: skip
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_a_registry_is_a_table_and_its_public_classes_are_shown(written, registry):
     module, _, table = registry.partition(".")
-    names = re.findall(r"^\| `(.+?)` \|", "\n".join(written.named_things(registry)), re.MULTILINE)
-    assert names == list(getattr(getattr(ag, module), table))
+    room, text = getattr(ag, module), "\n".join(written.named_things(registry))
+    assert re.findall(r"^\| `(.+?)` \|", text, re.MULTILINE) == list(getattr(room, table))
+    named = re.findall(rf"\| `attriguard\.{module}\.(\w+)` \|$", text, re.MULTILINE)
+    assert [*dict.fromkeys(named)] == re.findall(rf"^\.\. autoclass:: attriguard\.{module}\.(\w+)$", text, re.MULTILINE)
+    assert {each.__name__ for each in getattr(room, table).values() if each.__name__ in room.__all__} == set(named)
 
 
 def test_every_word_is_in_the_glossary(written):

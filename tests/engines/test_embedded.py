@@ -459,6 +459,24 @@ def test_a_part_says_which_rows_are_wrong_without_their_cells(plain, guard, tmp_
     assert by_user_and_item(released(tmp_path / "mean")) == by_user_and_item(whole_of(plain, guard))
 
 
+def test_a_refused_table_leaves_nothing_and_mended_it_goes_into_the_same_folder(plain, guard, tmp_path, monkeypatch):
+    """By the first rows that are looked at, and by a part that only a worker sees."""
+    out = tmp_path / "new" / "out"
+    twice = pa.concat_tables([plain, plain.slice(5, 1)])
+    for rows in (embedded.HEAD_ROWS, 100):
+        monkeypatch.setattr(embedded, "HEAD_ROWS", rows)
+        for wrong, parts in ((plain.slice(0, 0), None), (plain.drop_columns("item"), None), (twice, None), (twice, 1)):
+            with pytest.raises(DataError):
+                ag.protect_files(lay(wrong, "parquet", tmp_path), guard, out, key=KEY, parts=parts)
+            assert [path.name for path in tmp_path.iterdir()] == ["ratings.parquet"]
+    (tmp_path / "there").mkdir()  # a folder of the user's own stays
+    with pytest.raises(DataError, match="come more than once"):
+        ag.protect_files(tmp_path / "ratings.parquet", guard, tmp_path / "there", key=KEY)
+    assert not list((tmp_path / "there").iterdir())
+    ag.protect_files(lay(plain, "parquet", tmp_path), guard, out, key=KEY)
+    assert by_user_and_item(released(out)) == by_user_and_item(whole_of(plain, guard))
+
+
 def test_types_come_back_as_they_were(plain, guard, tmp_path):
     n, rng = plain.num_rows, np.random.default_rng(3)
     few = rng.integers(0, 5, n)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -235,48 +233,28 @@ def test_a_kill_at_the_end_of_a_release_in_parts(moment, guard, months, tmp_path
     assert len(ag.describe_ledger(tmp_path / "l").releases) == 1
 
 
-needs_spark = pytest.mark.skipif(
-    importlib.util.find_spec("pyspark") is None or shutil.which("java") is None,
-    reason="Spark is not there: pip install 'attriguard[spark]', and Java 17 (Debian's default-jre-headless)",
-)
-
-
-@needs_spark
 @pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
-def test_spark_makes_the_same_release_and_the_same_ledger(guard, wide, tmp_path, monkeypatch):
+def test_spark_makes_the_same_release_and_the_same_ledger(spark, guard, wide, tmp_path, monkeypatch):
     """By files into a folder, and as a DataFrame that is entered when its rows are written."""
-    pytest.importorskip("pyspark")
-    from pyspark.sql import SparkSession
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        for month, table in list(grown(wide).items())[:2]:
-            table = table.set_column(4, "title", table["title"].cast(pa.string()))
-            pq.write_table(table, f"{month}.parquet")
-            whole = ag.protect(table, guard, key=KEY, ledger="memory")
-            whole.save(f"{month}-whole.parquet")
-            frame = ag.spark.protect(
-                spark.read.parquet(str(tmp_path / f"{month}.parquet")),
-                guard,
-                key=KEY,
-                ledger=tmp_path / "frames",
-                partitions=3,
-            )
-            with pytest.raises(DataError, match="partitions of this release have not been made"):
-                spark_engine._PLANNED[frame].enter()
-            rows = frame.toArrow()
+    for month, table in list(grown(wide).items())[:2]:
+        table = table.set_column(4, "title", table["title"].cast(pa.string()))
+        pq.write_table(table, f"{month}.parquet")
+        whole = ag.protect(table, guard, key=KEY, ledger="memory")
+        whole.save(f"{month}-whole.parquet")
+        rows = spark.read.parquet(str(tmp_path / f"{month}.parquet"))
+        frame = ag.spark.protect(rows, guard, key=KEY, ledger=tmp_path / "frames", partitions=3)
+        with pytest.raises(DataError, match="partitions of this release have not been made"):
+            spark_engine._PLANNED[frame].enter()
+        rows = frame.toArrow()
+        ag.spark.enter(frame)
+        with pytest.raises(ParameterError, match="was entered already"):
             ag.spark.enter(frame)
-            with pytest.raises(ParameterError, match="was entered already"):
-                ag.spark.enter(frame)
-            ag.protect_files(f"{month}.parquet", guard, month, key=KEY, ledger="spark", engine="spark", parts=4)
-            expected = by_user_and_item(whole.table.set_column(3, "when", whole.table["when"].cast("timestamp[us]")))
-            for made in (rows, parts_of(Path(month))):
-                made = made.set_column(3, "when", made["when"].cast("timestamp[us]"))
-                assert by_user_and_item(made) == expected
-            assert content(tmp_path / "frames") == content(tmp_path / "memory")
-            assert content(tmp_path / "spark") == content(tmp_path / "memory")
-            assert not list((tmp_path / "frames").glob(".attriguard-run-*"))
-    finally:
-        spark.stop()
+        ag.protect_files(f"{month}.parquet", guard, month, key=KEY, ledger="spark", engine="spark", parts=4)
+        expected = by_user_and_item(whole.table.set_column(3, "when", whole.table["when"].cast("timestamp[us]")))
+        for made in (rows, parts_of(Path(month))):
+            made = made.set_column(3, "when", made["when"].cast("timestamp[us]"))
+            assert by_user_and_item(made) == expected
+        assert content(tmp_path / "frames") == content(tmp_path / "memory")
+        assert content(tmp_path / "spark") == content(tmp_path / "memory")
+        assert not list((tmp_path / "frames").glob(".attriguard-run-*"))

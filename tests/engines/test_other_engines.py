@@ -1,9 +1,10 @@
-"""The examples of docs/scale.md for Spark, Dask and Ray run as they stand, and give the release of the whole table."""
+"""The examples of docs/ for Spark, Dask and Ray run as they stand, and give the release of the whole table."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -14,16 +15,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest_engines import KEY, by_user_and_item, whole_of
+from conftest_engines import KEY, by_user_and_item, text_of, whole_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+import attriguard as ag
+from attriguard.cli import app
+from attriguard.cli._shell import run
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, LEDGER = ((DOCS / name).read_text(encoding="utf-8") for name in ("scale.md", "ledger.md"))
+
+
+def blocks_of(page: str, kind: str = "py") -> list[str]:
+    """Blocks that need an engine; the other pages' blocks are marked as python or sh, and run without one."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def example(heading: str) -> str:
-    """The Python block below a heading; the other pages' blocks are marked as python, and run without these engines."""
-    section = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    (block,) = re.findall(r"^```py\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    """The Python block below a heading."""
+    (block,) = blocks_of(PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0])
     return block
+
+
+def commands_of(page: str, kind: str) -> list[str]:
+    """The commands of a page's blocks, without what stands for the reader's own cluster."""
+    text = "\n".join(blocks_of(page, kind)).replace("\\\n", " ").replace("--master spark://HOST:7077", "")
+    return [line for line in text.splitlines() if line.startswith("attriguard protect ")]
 
 
 @pytest.fixture
@@ -78,18 +94,39 @@ def missing(*modules: str) -> bool:
     return any(importlib.util.find_spec(name) is None for name in modules)
 
 
-@pytest.mark.skipif(missing("pyspark") or shutil.which("java") is None, reason="Spark or Java 17 is not there")
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_spark(plain, guard, folder, monkeypatch):
-    from pyspark.sql import SparkSession
+@pytest.fixture
+def spark_here(spark, folder):
+    """Spark reads and writes in the folder, as it would if it had been started there."""
+    hadoop = spark._jvm.org.apache.hadoop.fs
+    hadoop.FileSystem.get(spark._jsc.hadoopConfiguration()).setWorkingDirectory(hadoop.Path(str(folder)))
+    return spark
 
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        exec(example("Spark"), {})
-    finally:
-        SparkSession.builder.getOrCreate().stop()
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
+def test_spark(spark_here, plain, guard, folder):
+    exec(example("Spark"), {})
     assert_protected(plain, guard, folder)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
+def test_spark_with_a_ledger(spark_here, plain, guard, folder):
+    (block,) = blocks_of(LEDGER)
+    given = {"attriguard": ag, "df": spark_here.read.parquet("ratings"), "guard": "city.guard", "key": KEY}
+    exec(block.replace("/shared", str(folder)), given)
+    (folder / "june").rename(folder / "protected")
+    assert_protected(plain, guard, folder)
+    assert len(ag.check_ledger(folder / "told", key=KEY, guard=guard).releases) == 1
+
+
+@pytest.mark.parametrize("command", [*commands_of(PAGE, "bash"), *commands_of(LEDGER, "text")])
+def test_commands_that_name_an_engine_run(command, request, plain, guard, folder):
+    if "--engine spark" in command:
+        request.getfixturevalue("spark_here")
+    (folder / "secret.key").chmod(0o600)
+    (folder / "ratings").rename(folder / shlex.split(command)[2])
+    assert run(app, shlex.split(command)[1:]) == 0
+    made = [text_of(path) for path in (folder / "released").glob("part-*")]
+    assert by_user_and_item(pa.concat_tables(made)) == by_user_and_item(whole_of(plain, guard))
 
 
 @pytest.mark.skipif(missing("dask"), reason="Dask is not there: pip install 'dask[dataframe]'")
@@ -124,5 +161,4 @@ def test_ray_without_ray(plain, guard, folder, monkeypatch):
 
 
 def test_every_engine_of_the_page_is_tested():
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert blocks == [example(name) for name in ("Spark", "Dask", "Ray")]
+    assert blocks_of(PAGE) == [example(name) for name in ("Spark", "Dask", "Ray")]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -33,10 +31,6 @@ from attriguard.engines.spark_worker import Facts, package_of, task_of
 from attriguard.errors import DataError, MissingExtraError, ParameterError
 from attriguard.operations.wishes import Wishes
 
-needs_spark = pytest.mark.skipif(
-    importlib.util.find_spec("pyspark") is None or shutil.which("java") is None,
-    reason="Spark is not there: pip install 'attriguard[spark]', and Java 17 (Debian's default-jre-headless)",
-)
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
 
 
@@ -145,21 +139,6 @@ def test_what_stops_spark_is_one_line(text, kind, said):
 # With Spark on this machine.
 
 
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory):
-    """A session as a notebook has it."""
-    from pyspark.sql import SparkSession
-
-    folder = tmp_path_factory.mktemp("spark")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "600m",
-                "spark.local.dir": str(folder), "spark.log.level": "OFF"}  # fmt: skip
-    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    yield session
-    session.stop()
-
-
-@needs_spark
 def test_a_frame_is_protected_as_the_whole_table_and_the_key_is_in_no_plan(spark, plain, guard, tmp_path):
     from pyspark.cloudpickle import dumps
 
@@ -178,7 +157,6 @@ def test_a_frame_is_protected_as_the_whole_table_and_the_key_is_in_no_plan(spark
     assert len(task) < 5_000 < len(guard.read_bytes())
 
 
-@needs_spark
 def test_other_columns_are_judged_by_the_embedded_engines_sample(spark, wide, guard, tmp_path, monkeypatch):
     monkeypatch.setattr(buckets, "SAMPLE_ROWS", wide.num_rows // 3)
     pq.write_table(wide, tmp_path / "ratings.parquet")
@@ -193,7 +171,6 @@ def test_other_columns_are_judged_by_the_embedded_engines_sample(spark, wide, gu
     assert by_user_and_item(slim.toArrow()) == by_user_and_item(whole_of(wide.select([0, 1, 2]), guard))
 
 
-@needs_spark
 def test_mistakes_in_a_frame_are_told_at_once(spark, plain, guard):
     frame = spark.createDataFrame([(1, 1, 5), (2, 2, 3)], ["user", "item", "rating"])
     for given, options, said in (
@@ -210,7 +187,6 @@ def test_mistakes_in_a_frame_are_told_at_once(spark, plain, guard):
             ag.spark.protect(given, guard, **options)
 
 
-@needs_spark
 def test_files_become_a_folder_as_the_embedded_engine_makes_it(spark, plain, guard, tmp_path, monkeypatch):
     (tmp_path / "ratings" / "year=2020").mkdir(parents=True)
     pq.write_table(plain.slice(0, 700), tmp_path / "ratings" / "odd [1].parquet")
@@ -243,7 +219,6 @@ def test_files_become_a_folder_as_the_embedded_engine_makes_it(spark, plain, gua
         ag.protect_files(tmp_path / "ratings", guard, tmp_path / "new", key=KEY, engine="spark", master="local[3]")
 
 
-@needs_spark
 def test_csv_files_are_read_as_the_embedded_engine_reads_them(spark, plain, guard, tmp_path):
     """Blanks around ids, quotes, line breaks in cells, empty cells, ids with letters."""
     user = [f"{' ' * (k % 3)}{user}" for k, user in enumerate(plain["user"].to_pylist())]
@@ -267,7 +242,6 @@ def test_csv_files_are_read_as_the_embedded_engine_reads_them(spark, plain, guar
     assert sorted(path.name for path in tmp_path.iterdir()) == ["embedded", "out", "ratings"]
 
 
-@needs_spark
 def test_a_mistake_that_only_a_worker_finds_is_one_line_and_leaves_nothing(spark, plain, guard, tmp_path):
     user = [each + 1000 * k for k in range(10) for each in plain["user"].to_pylist()]
     many = pa.concat_tables([plain] * 10).set_column(0, "user", pa.array(user))
@@ -282,14 +256,16 @@ def test_a_mistake_that_only_a_worker_finds_is_one_line_and_leaves_nothing(spark
 # With a cluster: a master and two workers on the loopback interface, one of which is killed in the middle.
 
 PARTS = 40
+# Nothing here runs for long enough that Java's second compiler would pay.
+ENVIRONMENT = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1"}
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def cluster(java, tmp_path):
     """The master's address and its two workers, each a process group of its own."""
     import pyspark
 
-    started, env = [], {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(Path(pyspark.__file__).parent)}
+    started, env = [], {**ENVIRONMENT, "SPARK_HOME": str(Path(pyspark.__file__).parent)}
 
     def start(name: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:
         log = tmp_path / f"{name}.log"
@@ -304,13 +280,11 @@ def cluster(tmp_path):
     try:
         _, log = start("master")
         address = waited_for(lambda: re.search(r"Starting Spark master at (spark://\S+)", log.read_text()))[1]
-        workers = []
-        for name in ("one", "two"):
-            folder = str(tmp_path / f"work-{name}")
-            process, log = start(name, "--cores", "1", "--memory", "1g", "--work-dir", folder, address)
+        given = ("--cores", "1", "--memory", "1g", "--work-dir")
+        workers = [start(name, *given, str(tmp_path / f"work-{name}"), address) for name in ("one", "two")]
+        for _, log in workers:
             waited_for(lambda log=log: "Successfully registered with master" in log.read_text())
-            workers.append(process)
-        yield address, workers
+        yield address, [process for process, _ in workers]
     finally:
         for process in started:
             end(process)
@@ -333,7 +307,6 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.posix
-@needs_spark
 def test_a_worker_of_a_cluster_is_killed_and_the_release_is_the_same(cluster, plain, guard, tmp_path):
     address, workers = cluster
     pq.write_table(plain, tmp_path / "ratings.parquet")
@@ -343,8 +316,7 @@ def test_a_worker_of_a_cluster_is_killed_and_the_release_is_the_same(cluster, pl
                str(tmp_path / "ratings.parquet"), "--guard", str(guard), "--key", f"@{tmp_path / 'secret.key'}",
                "--output", str(tmp_path / "out"), "--engine", "spark", "--master", address,
                "--parts", str(PARTS), "--json"]  # fmt: skip
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    job = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def done() -> int:
         """Parts that are written, and not yet in place."""

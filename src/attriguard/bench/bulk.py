@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 from attriguard.bench.measure import Figure
@@ -49,7 +51,7 @@ def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Fi
         memory, peak_memory = timed(command_of(folder, "ratings.parquet", "released.parquet", "--engine", "memory"))
         next(steps).tell("killed and resumed")
         differ = sum(_killed(folder, k, large) for k in range(KILLS))
-        spark = _spark(folder, rows, large) if find_spec("pyspark") else []
+        spark = _spark(folder, rows, large) if _has_spark() else []
     details = {
         "ratings": rows,
         "seconds": large,
@@ -67,6 +69,11 @@ def run(*, n_users: int | None = None, progress: ProgressLike = None) -> list[Fi
         Figure(f"killed at {KILLS} random moments and resumed: parts that differ", differ, "parts", None, 0),
         *spark,
     ]  # fmt: skip
+
+
+def _has_spark() -> bool:
+    """Whether Spark runs here: it needs Java, too, and on Windows programs of Hadoop's that do not come with it."""
+    return bool(find_spec("pyspark") and which("java") and os.name != "nt")
 
 
 def _spark(folder: Path, rows: int, embedded: float) -> list[Figure]:

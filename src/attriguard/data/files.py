@@ -69,6 +69,19 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+@contextmanager
+def folder_for(path: Path) -> Iterator[Path]:
+    """A folder to write into, made unless it is there. Work that fails leaves no empty folder that was made for it."""
+    made = [each for each in (path, *path.parents) if not each.exists()]
+    try:
+        yield make_folder(path)
+    except BaseException:
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
+        raise
+
+
 def make_private_folder(path: Path) -> Path:
     """The same, for its owner alone, where the file system knows modes; somebody else's is refused."""
     _refuse_foreign(path, make_folder(path).stat(), "folder")

@@ -11,7 +11,7 @@ from typing import Any
 
 from attriguard._checks import check_count
 from attriguard._text import count_of
-from attriguard.data.files import make_folder, sweep, written_beside
+from attriguard.data.files import folder_for, sweep, written_beside
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.columns import Roles
 from attriguard.engines.buckets import Buckets, bucket_count
@@ -57,7 +57,7 @@ def protect_here(
     protector = protector_for(guard, wishes, options).for_blocks()
     source = open_source(ratings)
     refuse_inside(source, folder, wishes.ledger)
-    with used_alone(make_folder(folder)):
+    with folder_for(folder), used_alone(folder):
         content = guard_bytes(guard)
         terms = terms_of(source, content, protector, options, f"duckdb {load_duckdb().__version__}")
         return _run(_Run(protector, source, folder, options, limit, others), terms, content, n, progress)
@@ -105,7 +105,10 @@ def _run(run: _Run, terms: Mapping[str, Any], guard: bytes, n: int | None, progr
             done[k] = facts
             _tell(protecting, done, rows, parts.n)
     except DataError as error:
-        raise _stopped(error, run, len(done), parts.n) from error
+        told = _stopped(error, run, len(done), parts.n)
+        if found is None and not done and not isinstance(told, (NoSpaceError, WorkerError)):
+            parts.abandon()  # when the mistake is mended, this is no longer a run of the same terms
+        raise told from error
     totals = totals_of(done.values(), len(run.protector.wishes.locked.pairs))
     entry = entry_of(run.protector, (facts["ledger"] for facts in done.values()), pieces_of(parts.work))
     totals |= {} if entry is None else {"entered": entry.words}
@@ -139,5 +142,5 @@ def _stopped(error: DataError, run: _Run, done: int, n: int) -> DataError:
             "the same command again"
         )
     if isinstance(error, WorkerError):
-        return DataError(f"{error}; {done} of {n} parts are done, the same command goes on with the others")
+        return WorkerError(f"{error}; {done} of {n} parts are done, the same command goes on with the others")
     return error

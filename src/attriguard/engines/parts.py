@@ -108,6 +108,13 @@ class Parts:
         for left in self.folder.glob(".attriguard-*"):  # also what runs that were killed left
             shutil.rmtree(left, ignore_errors=True)
 
+    def abandon(self) -> None:
+        """As if it had not begun."""
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for k in range(self.n):
+            self.path(k).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+
     @property
     def totals(self) -> dict[str, Any]:
         """What the finished run found."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from attriguard._checks import check_count
-from attriguard.data.files import make_folder, sync_folder
+from attriguard.data.files import folder_for, make_folder, sync_folder
 from attriguard.data.locks import used_alone
 from attriguard.data.tables.csv_text import CsvStyle
 from attriguard.engines.buckets import BUCKET_ROWS
@@ -80,8 +80,7 @@ def protect_on_spark(
     refuse_inside(source, output, wishes.ledger)
     if output.exists():
         raise DataError(f"{output} is there already, and Spark begins anew; name a new folder")
-    make_folder(output.absolute().parent)
-    with used_alone(output), _beside(output) as work:
+    with folder_for(output.absolute().parent), used_alone(output), _beside(output) as work:
         content = guard_bytes(guard)
         terms = terms_of(source, content, protector, options, f"spark {pyspark.__version__}")
         rows = make_folder(work / "rows")

@@ -65,7 +65,7 @@ def session(master: str | None, memory: int, work: Path, short: bool = False) ->
     finally:
         if running is None:
             found.stop()
-            _ended(SparkContext)
+            end_java(SparkContext)
 
 
 def _started(given: str | None, memory: int, work: Path, short: bool) -> Any:
@@ -88,8 +88,8 @@ def _started(given: str | None, memory: int, work: Path, short: bool) -> Any:
         raise DataError(f"Spark cannot be started at {master}: {said[0]}") from error
 
 
-def _ended(context: Any) -> None:
-    """Java goes with the session: it would keep the folder of this run for all others."""
+def end_java(context: Any) -> None:
+    """Java goes, too, when ``SparkContext`` has stopped: it would keep the folder of this run for all others."""
     gateway = context._gateway
     gateway.shutdown()
     if process := getattr(gateway, "proc", None):
