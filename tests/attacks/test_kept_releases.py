@@ -58,9 +58,9 @@ def test_one_release_has_no_differences():
 
 @pytest.fixture(scope="module")
 def world():
-    """Histories of 900 users by every scheme, after guards of the goal conceal; six releases."""
-    data = ag.load_dataset("twin", n_users=1500, n_items=120, n_values=3, seed=3)
-    learning, users = data.take(np.arange(600)), data.take(np.arange(600, 1500))
+    """Histories of 1,800 users by every scheme, after guards of the goal conceal; six releases."""
+    data = ag.load_dataset("twin", n_users=2400, n_items=120, n_values=3, seed=3)
+    learning, users = data.take(np.arange(600)), data.take(np.arange(600, 2400))
     guard = ag.AttriGuard(goal="conceal", members=2, budget=3.0, scale=data.scale, random_state=0)
     guard.fit(learning.X, learning.y)
     arrival = arrivals(users.X, 6, 0, first=0.5)
@@ -85,7 +85,7 @@ def test_a_ledger_leaves_no_difference_and_a_key_does(world):
 
 def test_who_keeps_everything_infers_more_without_a_ledger(world):
     users, _, found = world
-    mine, test = np.arange(600), np.arange(600, 900)
+    mine, test = np.arange(1200), np.arange(1200, 1800)
 
     def accuracy(scheme, name):
         rows = side_by_side(found[scheme].releases)

@@ -12,6 +12,7 @@ from attriguard.classifiers.ensemble import MEMBERS, Ensemble, fit_ensemble
 from attriguard.classifiers.torch_extra import load_torch
 from attriguard.data.public_data import PublicData
 from attriguard.kernels.threads import n_threads
+from attriguard.noise.removals import GUESSED_SHARE
 from attriguard.progress import Progress, ProgressLike
 
 TIMES_FASTER = 20.0
@@ -63,12 +64,12 @@ def run(
 
 
 def _leakage(ensemble: Ensemble, X: csr_array, removed: list[list[int]]) -> float:
-    """What the ensemble can tell of users without some of their items, in nats, on average."""
+    """What users' ratings say without some of their items, as the search counts it, in nats, on average."""
     rows = X.toarray()
     for row, items in zip(rows, removed, strict=True):
         row[items] = 0.0
-    posterior = ensemble.predict_proba(csr_array(rows))
-    return float((posterior * np.log(posterior / ensemble.prior)).sum(axis=1).mean())
+    said = np.log(ensemble.predict_proba(csr_array(rows)) / (GUESSED_SHARE * ensemble.prior))
+    return float((ensemble.predict_proba(X) * np.maximum(said, 0.0)).sum(axis=1).mean())
 
 
 def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[int]]]:
@@ -80,27 +81,31 @@ def _in_torch(ensemble: Ensemble, rows: np.ndarray) -> tuple[float, list[list[in
 
     torch.set_num_threads(n_threads())
     layers = [tuple(torch.from_numpy(part) for part in w.parts.values()) for w in ensemble.members]
-    prior = torch.from_numpy(ensemble.prior)
+    target = GUESSED_SHARE * torch.from_numpy(ensemble.prior)
 
-    def leakage(x: torch.Tensor) -> torch.Tensor:
+    def posterior(x: torch.Tensor) -> torch.Tensor:
         mean = torch.zeros((x.shape[0], ensemble.m))
         for share, (W1, b1, W2, b2) in zip(ensemble.shares.tolist(), layers, strict=True):
             mean += share * torch.softmax(torch.addmm(b2, torch.relu(torch.addmm(b1, x, W1)), W2), dim=1)
-        return torch.special.xlogy(mean, mean / prior).sum(dim=1)
+        return mean
+
+    def leakage(x: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
+        return torch.clamp(torch.log(posterior(x) / target), min=0.0) @ belief
 
     removed: list[list[int]] = []
     with torch.no_grad():
-        leakage(torch.from_numpy(rows[:1]))
+        posterior(torch.from_numpy(rows[:1]))
         start = time.perf_counter()
         for row in rows:
             x, gone = torch.from_numpy(row.copy()), []
+            belief = posterior(x[None])[0]
             for _ in range(REMOVALS):
                 own = torch.nonzero(x).ravel()
                 if not own.numel():
                     break
                 trials = x.repeat(own.numel(), 1)
                 trials[torch.arange(own.numel()), own] = 0.0
-                j = int(own[leakage(trials).argmin()])
+                j = int(own[leakage(trials, belief).argmin()])
                 x[j] = 0.0
                 gone.append(j)
             removed.append(gone)
