@@ -116,6 +116,15 @@ def test_how_far_to_go_is_tried_out(data):
         assert [note.startswith("the budget is not used up") for note in more] == [True] * (budget == 12.0)
 
 
+def test_guards_can_be_told_nobodys_value(data):
+    """Then they do what they do for strangers: the whole budget is spent on what the ratings alone suggest."""
+    options = {"members": 2, "budget": 4.0, "random_state": 0}
+    informed, blind = (ag.protect(data, knows=knows, **options) for knows in ("everyone", "nobody"))
+    assert not blind.notes
+    assert blind.summary.removed == pytest.approx(4 * data.n_users, rel=0.02)
+    assert informed.check.strongest_after().auc.value < blind.check.strongest_after().auc.value
+
+
 def test_more_budget_does_not_tell_more(data):
     found = [
         ag.protect(data, members=3, budget=b, random_state=0).check.strongest_after().auc for b in (2.0, 6.0, 12.0)
@@ -143,6 +152,7 @@ def test_an_aim_out_of_reach_says_what_the_best_was(data):
         ({"aim_auc": 0.4}, "must lie between 0.500"),
         ({"aim": 0.8, "aim_auc": 0.7}, "not both"),
         ({"aim_auc": 0.7, "budget": 3.0}, "either a budget or an aim"),
+        ({"knows": "me"}, "unknown knows 'me'"),
     ],
 )
 def test_impossible_aims_are_refused(data, options, message):
@@ -153,6 +163,8 @@ def test_impossible_aims_are_refused(data, options, message):
 def test_an_aim_needs_an_own_table(data, small_guard):
     with pytest.raises(ParameterError, match="publisher's own table"):
         ag.protect(data, small_guard, aim=0.7)
+    with pytest.raises(ParameterError, match="publisher's own table"):
+        ag.protect(data, small_guard, knows="nobody")
 
 
 def test_nobody_known_and_no_guard(data):
