@@ -207,7 +207,7 @@ def protect(
         raise ParameterError("give either --key or --seed: a keyed draw leaves nothing to chance")
     reads = [own.guard, wishes.locked, wishes.additions, wishes.key_file]
     if source.ratings not in (None, STANDARD) and (engine := ag.choose_engine(source.ratings, size.engine)) != "memory":
-        _refuse_useless(source, own, wishes.knows, check, reading)
+        _refuse_useless(source, own, wishes, check, reading)
         check_files(shown, result=own.report, read=reads)
         given = columns.given() | wishes.given() | overrides.options() | {"key": wishes.read_key()}
         return _in_parts(source.ratings, own, given | {"engine": engine}, size, shown)
@@ -255,12 +255,12 @@ def _in_parts(ratings: Path, own: Options, given: dict[str, Any], size: Size, sh
     show(result, shown, drawn=own.report, tables=False, read=[own.guard] if own.guard else [])
 
 
-def _refuse_useless(source: o.Source, own: Options, knows: str | None, check: Check, reading: o.Reading) -> None:
+def _refuse_useless(source: o.Source, own: Options, wishes: Wishes, check: Check, reading: o.Reading) -> None:
     """What a release in parts does not have."""
     asked = {
         "--attributes": source.attributes, "--attribute": source.attribute, "--dataset": source.dataset,
         "--item-names": source.item_names, "--seed": own.seed, "--plan": own.plan, "--aim": check.aim,
-        "--aim-auc": check.aim_auc, "--knows": knows, "--even-if-worse": check.even_if_worse or None,
+        "--aim-auc": check.aim_auc, "--knows": wishes.knows, "--even-if-worse": check.even_if_worse or None,
         **{f"--{name.replace('_', '-')}": value for name, value in reading.given().items()},
     }  # fmt: skip
     useless = [name for name, value in asked.items() if value is not None]

@@ -29,11 +29,10 @@ class Candidate:
     prepared: Prepared
     checker: ReleaseChecker
     chance: np.random.Generator | None
-    informed: bool  # whether the guards are told the values of the users they protect
 
     def release(self, budget: float | None, progress: Progress) -> tuple[Block, tuple[str, ...]]:
         """The table, released within a budget (None: the guards' own), and what was tried out for it."""
-        if not (self.informed and self.protector.planner.goal.uses_truth):
+        if not (self.protector.wishes.informed and self.protector.planner.goal.uses_truth):
             return self.protector.release(self.prepared, self._plan(budget, None, progress), self.chance), ()
         found, spent = best_budget(self._search, budget, progress)
         notes = [f"tried out: of a user's value the ratings may say {found.share:g} times what is known without them"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from attriguard._checks import check_choice
 from attriguard.data.public_data import PublicData
 from attriguard.errors import DataError, ParameterError
 from attriguard.operations.aim import Aim, Search
@@ -24,8 +23,6 @@ from attriguard.progress import Progress
 
 # Guards of the first goal serve all three.
 EVERY_GOAL = ("both", "conceal", "mislead")
-# Whose value the guards are told, of the users they protect.
-EVERYONE, NOBODY = "everyone", "nobody"
 # About how long learning, planning (where the truth is used, several times) and the check take.
 LEARNING, PLANNING, CHECKING = 8.0, 2.0, 8.0
 
@@ -39,19 +36,12 @@ class OwnTable:
     wishes: Wishes
     chance: np.random.Generator | None  # None: the key decides
     named_goal: str | None = None
-    knows: str = EVERYONE
 
     @classmethod
     def of(
-        cls,
-        ratings: DataLike,
-        wishes: Wishes,
-        options: Mapping[str, Any],
-        chance: np.random.Generator | None,
-        knows: str | None = None,
+        cls, ratings: DataLike, wishes: Wishes, options: Mapping[str, Any], chance: np.random.Generator | None
     ) -> OwnTable:
         """Read the table; options that were not named have defaults."""
-        whom = check_choice(knows or EVERYONE, (EVERYONE, NOBODY), name="knows")
         reading, own = split_options(options)
         data = as_data(ratings, reading)
         if not data.disclosed.any():
@@ -61,7 +51,7 @@ class OwnTable:
             own["additions"] = wishes.additions
         if wishes.locked.items:
             own["locked"] = list(wishes.locked.items)
-        return cls(data, own, wishes, chance, goal, whom)
+        return cls(data, own, wishes, chance, goal)
 
     def protect(self, accuracy: float | None, auc: float | None, check: bool, progress: Progress) -> Released:
         """Release the table; ``accuracy`` or ``auc`` is what the strongest attacker may have at most."""
@@ -92,8 +82,7 @@ class OwnTable:
 
     def _candidate(self, goal: str, guards: Guards) -> Candidate:
         protector = guards.protector(self.wishes, goal, self.memory)
-        prepared, informed = protector.prepare(self.data), self.knows == EVERYONE
-        return Candidate(goal, protector, prepared, self.checker, self.chance, informed)
+        return Candidate(goal, protector, protector.prepare(self.data), self.checker, self.chance)
 
     @cached_property
     def memory(self) -> Memory | None:

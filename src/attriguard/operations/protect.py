@@ -29,7 +29,6 @@ def protect(
     ratings: DataLike,
     guard: GuardLike | None = None,
     *,
-    knows: str | None = None,
     aim: float | None = None,
     aim_auc: float | None = None,
     check: bool = True,
@@ -49,16 +48,13 @@ def protect(
         ``PublicData``, or a path, an Arrow table or a frame (pandas, polars): a row a rating.
     guard
         A fitted guard, or the file that one was saved to. It is not changed.
-    knows
-        For an own table and the goal "conceal": "everyone" (usual), the guards are told the value of each user they
-        protect, and remove what his ratings say of it; or "nobody", what is removed depends on a user's ratings alone.
     aim, aim_auc
         For an own table: the strongest attacker's accuracy, or AUC, shall be at most this. The cheapest goal and
         budget whose checked release meets it are found; `ReleaseRefusedError` where none does.
     check, even_if_worse
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``ledger`` … Options of `read_ratings`.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``knows``, ``ledger`` … Those of `read_ratings`.
         Without a guard those of `AttriGuard`, with the goal "conceal" and a budget of everyone unless others are named;
         with one ``goal``, ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than its own.
 
@@ -73,9 +69,7 @@ def protect(
     wishes = Wishes.of(options, random_state)
     chance, work = _chance(random_state), Progress.of(progress)
     if guard is None:
-        released = OwnTable.of(ratings, wishes, options, chance, knows).protect(aim, aim_auc, check, work)
-    elif knows is not None:
-        raise ParameterError("knows is for a publisher's own table: whoever brings a guard protects strangers")
+        released = OwnTable.of(ratings, wishes, options, chance).protect(aim, aim_auc, check, work)
     elif aim is None and aim_auc is None:
         released = _with_guard(ratings, protector_for(guard, wishes, options), chance, check, work)
     else:

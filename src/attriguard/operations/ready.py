@@ -74,6 +74,8 @@ def protector_for(guard: GuardLike, wishes: Wishes, options: dict[str, Any]) -> 
     strange = [name for name in options if name not in (*READING, *CHANGES)]
     if strange:
         raise ParameterError(f"unknown option {strange[0]!r}; known: {', '.join((*READING, *CHANGES))}")
+    if wishes.knows is not None:
+        raise ParameterError("knows is for a publisher's own table: with a guard, nobody's value is known")
     return make_protector(
         guard if isinstance(guard, Guard) else read_guard(Guard, guard),
         "the guard" if isinstance(guard, Guard) else str(guard),

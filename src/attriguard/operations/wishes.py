@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from attriguard._checks import check_count, check_rng
+from attriguard._checks import check_choice, check_count, check_rng
 from attriguard._keys import derive_key, fresh_key
 from attriguard.data.tables.columns import find_column
 from attriguard.data.tables.table import TableLike, read_table
@@ -20,6 +20,7 @@ from attriguard.errors import DataError, ParameterError
 from attriguard.operations.keys import read_key
 
 ADDED_RATINGS = ("drawn", "top")
+EVERYONE, NOBODY = "everyone", "nobody"
 
 
 def read_additions(additions: Any) -> Any:
@@ -81,6 +82,10 @@ class Wishes:
         Items that may be added: a list, a mapping item → rating, or a table with an item and a rating column.
     most
         No user gets more changes than that, whatever is drawn.
+    knows
+        On an own table, with the goal "conceal". "everyone" (usual): the guards are told the value of each user they
+        protect, and remove what the ratings say of it. "nobody": they are not, so that what is removed depends on a
+        user's ratings alone.
     drop_columns
         Columns of the table that are not published.
     order
@@ -99,6 +104,7 @@ class Wishes:
     locked: Locked = field(default_factory=Locked)
     additions: Any = None
     most: int | None = None
+    knows: str | None = None
     drop_columns: Sequence[str] = ()
     order: str = "keep"
     added_ratings: str = "drawn"
@@ -113,10 +119,17 @@ class Wishes:
         wishes = cls(**{name: read[name](value) if name in read else value for name, value in given.items()})
         if wishes.added_ratings not in ADDED_RATINGS:
             raise ParameterError(f"added_ratings must be drawn or top, got {wishes.added_ratings!r}")
+        if wishes.knows is not None:
+            check_choice(wishes.knows, (EVERYONE, NOBODY), name="knows")
         if wishes.key is not None and random_state is not None:
             raise ParameterError("give either a key or a random_state: a keyed draw leaves nothing to chance")
         _check_ledger(wishes)
         return wishes if wishes.key or random_state is not None else replace(wishes, key=fresh_key())
+
+    @property
+    def informed(self) -> bool:
+        """Whether guards are told the values of the users they protect."""
+        return self.knows != NOBODY
 
     def key_for(self, attribute: str, purpose: str) -> bytes | None:
         """The key for one attribute and one purpose; None where a random state draws."""
