@@ -54,7 +54,7 @@ def protect(
     check, even_if_worse
         Whether the release is attacked, where values are known; and whether ``save`` writes it even if it tells more.
     **options
-        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``knows``, ``ledger`` … Those of `read_ratings`.
+        Fields of `Wishes`: ``key``, ``locked``, ``additions``, ``most``, ``knows``, ``ledger`` …; `read_ratings`'s.
         Without a guard those of `AttriGuard`, with the goal "conceal" and a budget of everyone unless others are named;
         with one ``goal``, ``policy``, ``budget``, ``budget_over``, ``target`` and ``confidence`` other than its own.
 
