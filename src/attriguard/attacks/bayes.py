@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from attriguard._checks import check_number, check_rng
 from attriguard.attacks.base import Attack
-from attriguard.classifiers.bayes import MAX_ITERATIONS, NaiveBayes, out_of_fold
+from attriguard.classifiers.bayes import NaiveBayes, fit_weights, out_of_fold
 
 
 class Bayes(Attack):
@@ -39,13 +39,11 @@ class Bayes(Attack):
         check_number(self.C, name="C", low=0.0, open_low=True)
 
     def _fit(self, X: csr_array, codes: NDArray[np.int64]) -> None:
-        from sklearn.linear_model import LogisticRegression
-
         m = self.classes_.size
         self._bayes = NaiveBayes(X, codes, m)
         scores = out_of_fold(X, codes, m, check_rng(self.random_state))
         self._middle, self._spread = scores.mean(axis=0), scores.std(axis=0) + 1e-9
-        self._model = LogisticRegression(C=self.C, max_iter=MAX_ITERATIONS).fit(self._scaled(scores), codes)
+        self._model = fit_weights(self._scaled(scores), codes, self.C)
 
     def _scaled(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return (scores - self._middle) / self._spread

@@ -76,12 +76,23 @@ def learn_weighed_bayes(X: csr_array, codes: NDArray[np.int64], chance: np.rando
     return Weights(*(np.ascontiguousarray(part, dtype=np.float32) for part in parts))
 
 
+def fit_weights(scores: NDArray[np.float64], codes: NDArray[np.int64], C: float = 1.0) -> Any:
+    """A multinomial regression on a few scores a user, from scikit-learn.
+
+    Its matrices are small. With several threads in each product it would mostly wait for them, many times as long as it
+    works where other processes use the cores, and the last digits would hang on their number.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        return LogisticRegression(C=C, max_iter=MAX_ITERATIONS).fit(scores, codes)
+
+
 def _weighed(scores: NDArray[np.float64], codes: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A multinomial regression on scores: (m, m) weights and (m,) intercepts."""
-    from sklearn.linear_model import LogisticRegression
-
     middle, spread = scores.mean(axis=0), scores.std(axis=0) + 1e-9
-    model = LogisticRegression(max_iter=MAX_ITERATIONS).fit((scores - middle) / spread, codes)
+    model = fit_weights((scores - middle) / spread, codes)
     coef, intercept = model.coef_ / spread, model.intercept_
     if coef.shape[0] == 1:  # two values: it has the second one's lead over the first
         coef, intercept = np.vstack([np.zeros_like(coef), coef]), np.array([0.0, intercept[0]])
