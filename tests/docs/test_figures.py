@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attriguard.evaluation.figures import interval
 from attriguard.experiments.beyond_cost import BEST, LEVEL, PLAIN, at_level, lost
 from attriguard.experiments.beyond_everyone import MOST, worst_of
 from attriguard.experiments.beyond_seeds import rows_of
@@ -171,7 +170,7 @@ def test_attackers_who_retrain_or_undo():
     ids=["google-play", "twin", "two-values"],
 )
 def test_goals(page, start, file):
-    known = of_goals(file)
+    known = results(file)
     for name, changes, unaware, retrained, auc in table(page, start):
         if name == "none":
             first = known["goals"]["mislead"]
@@ -182,22 +181,6 @@ def test_goals(page, start, file):
         check([changes], [np.mean([record["changes"][k] for record in records])], places=2)
         check([auc], [np.mean([record["detection"][k] for record in records])], places=2)
         check_best(known, goal, k, unaware, retrained)
-
-
-def of_goals(file):
-    """The record of goals over seeds; on the paper's data with NB-A, who was asked in a run of his own."""
-    known = results(file)
-    if file != "google-play/goals.json":
-        return known
-    more = results("google-play/goals-nb.json")
-    for goal, records in known["goals"].items():
-        for who in ("knows", "does_not_know"):
-            for record, other in zip(records, more["goals"][goal], strict=True):
-                assert record["seed"] == other["seed"]
-                record[who] |= other[who]
-            best = np.array([np.max(list(record[who].values()), axis=0) for record in records])
-            known["best_attacker"][goal][who] = {"mean": best.mean(axis=0), "interval": interval(best)}
-    return known
 
 
 def check_best(known, goal, k, unaware, retrained):
@@ -494,7 +477,7 @@ def test_release_after_release(page):
 
 
 def test_the_readme_shows_the_figures_of_the_findings():
-    readme, known = ROOT / "README.md", of_goals("google-play/goals.json")
+    readme, known = ROOT / "README.md", results("google-play/goals.json")
     rows = table(readme, "| goal | attackers trained on unprotected data | attackers retrained on protected data |")
     undone = rows.pop(1)
     assert {row[0] for row in rows} == {"mislead", "both", "conceal"}
