@@ -27,9 +27,12 @@ lint: $(VENV)/.test  ## style and common mistakes
 types: $(VENV)/.test  ## strict types
 	$(BIN)/mypy
 
-# Every worker has a core to itself: threads of BLAS and OpenMP in each would only wait for each other.
+# Every worker has a core to itself: threads of BLAS and OpenMP in each would only wait for each other. Bytecode is kept,
+# whatever the environment says: tests and notebooks start many processes, each of which would compile all it loads.
+ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
+
 tests: $(VENV)/.test  ## all tests, on all cores
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto
+	$(ALONE) $(BIN)/python -m pytest -q -n auto
 
 # FUZZ=10000 make fuzz: as many inputs; FROM=10000 goes on behind them. Seeds that failed are listed at the end.
 fuzz: $(VENV)/.test  ## generated tables, damaged files and kills, for as long as you like
@@ -39,7 +42,7 @@ bench: $(VENV)/.bench  ## the speed figures, as ratios, printed and in bench.jso
 	$(BIN)/attriguard bench --output bench.json
 
 docs: $(VENV)/.docs  ## the documentation site, tutorials run, into docs/_build/html
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
+	$(ALONE) $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
 	$(BIN)/python docs/_ext/links.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
@@ -54,7 +57,7 @@ release-check: $(VENV)/.release  ## build the archives twice, look into them, in
 # only tests need is of any version, and a later library may warn about an earlier one: warnings are no errors here.
 LOWEST := .venv-lowest
 test-lowest: $(LOWEST)/.made  ## fast tests with the lowest versions that pyproject.toml permits
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -q -n auto -o filterwarnings=default \
+	$(ALONE) $(LOWEST)/bin/python -m pytest -q -n auto -o filterwarnings=default \
 	  tests/test_guard.py tests/test_storage.py tests/test_public_names.py tests/test_goals.py tests/report \
 	  tests/data/test_ratings.py tests/data/named/test_authors.py tests/data/named/test_download.py tests/data/tables \
 	  tests/mechanism/test_sampling.py tests/mechanism/test_solver.py tests/noise/test_panda.py \
