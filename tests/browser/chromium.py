@@ -207,14 +207,24 @@ class Chromium:
         return found
 
     def click(self, selector: str) -> None:
-        """Click in the middle of the first element, with the mouse."""
+        """Click in the middle of the first element, with the mouse, once it has come to rest."""
         where = self.call(
-            """selector => {
+            """async selector => {
               const element = document.querySelector(selector);
               if (!element) throw new Error("no element: " + selector);
-              element.scrollIntoView({block: "center", behavior: "instant"});
-              const box = element.getBoundingClientRect();
-              return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+              const middle = () => {
+                element.scrollIntoView({block: "center", behavior: "instant"});
+                const box = element.getBoundingClientRect();
+                return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+              };
+              let before = middle();
+              for (let frame = 0, still = 0; frame < 60 && still < 3; frame++) {
+                await new Promise(requestAnimationFrame);
+                const now = middle();
+                still = now.x === before.x && now.y === before.y ? still + 1 : 0;
+                before = now;
+              }
+              return before;
             }""",
             selector,
         )

@@ -83,6 +83,7 @@ def reopen(browser, files) -> None:
 
 def choose(browser, goal: str) -> None:
     browser.click(f"#goals input[value={goal}]")
+    assert browser.evaluate("document.querySelector('#goals input:checked').value") == goal
 
 
 def slide(browser, n: int) -> list[str]:
